@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * CompletableFuture<User> user = cache.async().fetch(users.key(42), () -> dao.findLater(42));
  * }</pre>
  *
- * <p>Each running call has a thread of the cache, which waits for Redis, for other loads and for the result of the loader. The
- * loader is called there, outside of any transaction that is bound to the caller's thread. To cancel a future stops neither a load
- * nor an update. A failed future has the very exception of the loader or action, or a
- * {@link java.util.concurrent.RejectedExecutionException} if there is no thread: then nothing has run.
+ * <p>A {@code fetch} holds no thread while it waits for Redis, for other loads or for the result of its loader. The other calls
+ * have a thread of the cache each, which waits. Loaders and actions are called on a thread of the cache, outside of any transaction
+ * that is bound to the caller's thread. To cancel a future stops neither a load nor an update. A failed future has the very
+ * exception of the loader or action, or a {@link java.util.concurrent.RejectedExecutionException} if there is no thread.
  */
 public interface AsyncEasyCache {
 
@@ -37,6 +37,24 @@ public interface AsyncEasyCache {
      */
     <V> CompletableFuture<@Nullable V> fetch(
             CacheKey<V> key, Supplier<? extends CompletionStage<? extends V>> loader, Predicate<@Nullable V> storable);
+
+    /**
+     * As {@link EasyCache#fetch(CacheKey, Loader, Predicate)}.
+     *
+     * @param loader called on a thread of the cache, which it holds until it has returned its stage
+     */
+    default <V> CompletableFuture<@Nullable V> fetch(
+            CacheKey<V> key, Loader.Later<V> loader, Predicate<@Nullable V> storable) {
+        return fetch(key, () -> begin(loader), storable);
+    }
+
+    private static <V> @Nullable CompletionStage<? extends V> begin(Loader.Later<V> loader) {
+        try {
+            return loader.begin();
+        } catch (Throwable failure) {
+            return CompletableFuture.failedStage(failure);
+        }
+    }
 
     /** As {@link EasyCache#fetchAll(CacheSpec, Collection, BatchLoader)}. */
     default <K, V> CompletableFuture<Map<K, V>> fetchAll(

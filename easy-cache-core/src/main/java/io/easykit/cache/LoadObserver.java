@@ -29,7 +29,13 @@ public interface LoadObserver {
         Observed NONE = (outcome, failure) -> {};
 
         /**
-         * Ends the observation after the value was stored or not, on the thread of the load.
+         * The loader has returned a stage, and its value is still to come. Called on the thread of {@link #begin}, which goes on
+         * with other work. {@link #end} may come on another thread.
+         */
+        default void leave() {}
+
+        /**
+         * Ends the observation after the value was stored or not, on the thread of the load unless it has {@linkplain #leave left}.
          *
          * @param failure the exception of the loader; null if there was none
          */

@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,5 +24,22 @@ public interface Loader<V, X extends Throwable> {
      */
     default @Nullable Loader<V, ?> forBackground() {
         return this;
+    }
+
+    /** A loader whose value arrives later. {@link #load} waits for it; {@link #begin} does not. */
+    interface Later<V> extends Loader<V, Throwable> {
+
+        /** Begins a load. Returns a stage with the value, or null for no value. */
+        @Nullable CompletionStage<? extends V> begin() throws Throwable;
+
+        /**
+         * Checks a read that is no hit, on the thread that will call {@link #begin}, before the read uses any load of others.
+         *
+         * @return false if the value must be loaded without the cache
+         * @throws RuntimeException if the read is refused. It is the failure of the read
+         */
+        default boolean mayBeCached() {
+            return true;
+        }
     }
 }

@@ -2,28 +2,70 @@ package io.easykit.cache.async;
 
 import io.easykit.cache.RunningLoad;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Runs calls on other threads, one for each call, and waits there for asynchronous results. */
+/**
+ * Runs calls on other threads: those that wait, one thread for each call, which waits there for asynchronous results; the others in
+ * {@link Steps}.
+ */
 public final class Futures {
 
-    private final Executor executor;
+    private static final Executor NEW_THREADS = task -> {
+        Thread thread = new Thread(task, "easy-cache-call");
+        thread.setDaemon(true);
+        thread.start();
+    };
 
-    /** @param executor runs each task at once, on a thread that may wait; it may reject tasks */
+    private final Executor threads;
+    private final Supplier<Steps> steps;
+
+    /**
+     * @param executor runs each task at once, on a thread that may wait; it may reject tasks. If it bounds its threads, calls that
+     *     wait for each other may wait for ever
+     */
     public Futures(Executor executor) {
-        this.executor = executor;
+        this(executor, () -> new Steps(executor, UnaryOperator.identity(), () -> {}));
     }
 
-    /** Runs each call on a new daemon thread. */
+    /**
+     * @param threads runs each call that waits, as above
+     * @param steps called on the thread of the caller for each call that does not wait; may throw a
+     *     {@link RejectedExecutionException}
+     */
+    public Futures(Executor threads, Supplier<Steps> steps) {
+        this.threads = threads;
+        this.steps = steps;
+    }
+
+    /** Runs each call that waits on a new daemon thread, and steps on daemon threads that end when they are idle. */
     public static Futures onNewThreads() {
-        return new Futures(task -> {
-            Thread thread = new Thread(task, "easy-cache-call");
+        Executor pool = reusedThreads("easy-cache-call-");
+        return new Futures(NEW_THREADS, () -> new Steps(pool, UnaryOperator.identity(), () -> {}));
+    }
+
+    /**
+     * Any number of daemon threads, which run further tasks until they are idle. They inherit nothing from the threads that cause
+     * their start.
+     *
+     * @param names start of their names
+     */
+    public static ThreadPoolExecutor reusedThreads(String names) {
+        AtomicInteger number = new AtomicInteger();
+        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(null, task, names + number.incrementAndGet(), 0, false);
             thread.setDaemon(true);
-            thread.start();
+            return thread;
         });
     }
 
@@ -38,16 +80,35 @@ public final class Futures {
     public <T> CompletableFuture<@Nullable T> start(Work<T> work) {
         CompletableFuture<@Nullable T> future = new CompletableFuture<>();
         try {
-            executor.execute(RunningLoad.carry(() -> complete(future, work)));
+            threads.execute(RunningLoad.carry(() -> complete(future, work)));
         } catch (RejectedExecutionException stopped) {
             future.completeExceptionally(stopped);
         } catch (Throwable failure) {
-            future.completeExceptionally(new RejectedExecutionException(
-                    "The call has not run: its thread could not be started. Bound the number of calls at a time, or use"
-                            + " virtual threads.",
-                    failure));
+            future.completeExceptionally(notStarted(failure));
         }
         return future;
+    }
+
+    /**
+     * Opens the steps of a call, on the thread of its caller.
+     *
+     * @throws RejectedExecutionException if there are no threads
+     */
+    public Steps open() {
+        try {
+            return steps.get();
+        } catch (RejectedExecutionException stopped) {
+            throw stopped;
+        } catch (Throwable failure) {
+            throw notStarted(failure);
+        }
+    }
+
+    static RejectedExecutionException notStarted(Throwable failure) {
+        return new RejectedExecutionException(
+                "The call has not run: its thread could not be started. Bound the number of calls at a time, or use"
+                        + " virtual threads.",
+                failure);
     }
 
     private static <T> void complete(CompletableFuture<@Nullable T> future, Work<T> work) {
@@ -64,7 +125,7 @@ public final class Futures {
             return null;
         }
         try {
-            return future(stage).get();
+            return of(stage).get();
         } catch (ExecutionException failed) {
             throw failed.getCause() == null ? failed : failed.getCause();
         }
@@ -78,7 +139,7 @@ public final class Futures {
         if (stage == null) {
             return null;
         }
-        CompletableFuture<? extends T> future = future(stage);
+        CompletableFuture<? extends T> future = of(stage);
         boolean interrupted = false;
         while (!future.isDone()) {
             try {
@@ -93,12 +154,16 @@ public final class Futures {
         return await(future);
     }
 
-    /** A stage need not be able to return a future. */
-    private static <T> CompletableFuture<? extends T> future(CompletionStage<? extends T> stage) {
+    /** The future of a stage, which need not be able to return one. A stage that is null has no result. */
+    public static <T> CompletableFuture<? extends @Nullable T> of(@Nullable CompletionStage<? extends T> stage) {
         if (stage instanceof CompletableFuture<? extends T> itself) {
             return itself;
         }
-        CompletableFuture<T> future = new CompletableFuture<>();
+        CompletableFuture<@Nullable T> future = new CompletableFuture<>();
+        if (stage == null) {
+            future.complete(null);
+            return future;
+        }
         stage.whenComplete((value, failure) -> {
             if (failure == null) {
                 future.complete(value);
@@ -107,5 +172,11 @@ public final class Futures {
             }
         });
         return future;
+    }
+
+    /** The failure that a stage has wrapped. */
+    public static Throwable unwrapped(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
     }
 }

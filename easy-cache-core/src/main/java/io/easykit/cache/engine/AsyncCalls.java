@@ -19,24 +19,61 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the blocking calls on threads that may wait: one protocol, not two. */
+/**
+ * Calls that do not block their callers. Reads hold no thread while they wait ({@link AsyncReader}). The other calls are the blocking
+ * ones, on threads that may wait: those of serial caches, of stores that answer on the thread of their caller, of several keys,
+ * and updates.
+ */
 final class AsyncCalls implements AsyncEasyCache {
 
     private final EasyCache cache;
+    private final CacheClusters clusters;
     private final Transactions transactions;
+    private final Ticker ticker;
     private final Futures futures;
 
-    AsyncCalls(EasyCache cache, Transactions transactions, Futures futures) {
+    AsyncCalls(EasyCache cache, CacheClusters clusters, EngineContext engine, Futures futures) {
         this.cache = cache;
-        this.transactions = transactions;
+        this.clusters = clusters;
+        this.transactions = engine.transactions();
+        this.ticker = engine.ticker();
         this.futures = futures;
     }
 
     @Override
     public <V> CompletableFuture<@Nullable V> fetch(
             CacheKey<V> key, Supplier<? extends CompletionStage<? extends V>> loader, Predicate<@Nullable V> storable) {
-        Loader<V, Throwable> waiting = () -> Futures.<V>await(loader.get());
-        return futures.start(() -> cache.fetch(key, waiting, storable));
+        return fetch(key, new SuppliedLoader<>(loader), storable);
+    }
+
+    @Override
+    public <V> CompletableFuture<@Nullable V> fetch(
+            CacheKey<V> key, Loader.Later<V> loader, Predicate<@Nullable V> storable) {
+        try {
+            PrefixClearing.requireEntry(key);
+            AsyncReader reader = clusters.of(key).readers().later();
+            Futures.Work<V> waiting = () -> cache.<V, Throwable>fetch(key, loader, storable);
+            return OrderedCalls.isSerial(key) || !reader.isPossible()
+                    ? futures.start(() -> loader.mayBeCached() ? waiting.run() : loader.load())
+                    : reader.fetch(
+                            new ReadRequest<>(key, loader, storable, ticker.nanoTime()), loader, futures, waiting);
+        } catch (RuntimeException unfit) {
+            return CompletableFuture.failedFuture(unfit);
+        }
+    }
+
+    private record SuppliedLoader<V>(Supplier<? extends CompletionStage<? extends V>> supplier)
+            implements Loader.Later<V> {
+
+        @Override
+        public @Nullable CompletionStage<? extends V> begin() {
+            return supplier.get();
+        }
+
+        @Override
+        public @Nullable V load() throws Throwable {
+            return Futures.<V>await(supplier.get());
+        }
     }
 
     @Override

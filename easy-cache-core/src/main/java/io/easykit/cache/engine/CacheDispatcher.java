@@ -7,6 +7,7 @@ import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.DispatchTurn.Step;
 import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
@@ -62,9 +63,6 @@ import org.jspecify.annotations.Nullable;
  * before anything was loaded.
  */
 final class CacheDispatcher implements CacheReader {
-
-    /** How many loads of other nodes a reader waits for before it loads for itself. */
-    private static final int FOREIGN_LOADS = 2;
 
     private final StoredEntries entries;
     private final NearLevel near;
@@ -144,7 +142,8 @@ final class CacheDispatcher implements CacheReader {
         return hit;
     }
 
-    private <V> @Nullable Decoded<V> nearHit(ReadRequest<V> read) {
+    /** A value of the near level; null if there is none for this reader. */
+    <V> @Nullable Decoded<V> nearHit(ReadRequest<V> read) {
         Decoded<V> kept = near.get(read);
         if (kept != null) {
             listener.onHit(read.key(), Hit.NEAR);
@@ -152,7 +151,8 @@ final class CacheDispatcher implements CacheReader {
         return kept;
     }
 
-    private <V> void reportFresh(ReadRequest<V> read, @Nullable Stamp stamp, Snapshot seen, Decoded<V> hit) {
+    /** A plain read has found a value that every reader may have. */
+    <V> void reportFresh(ReadRequest<V> read, @Nullable Stamp stamp, Snapshot seen, Decoded<V> hit) {
         listener.onHit(read.key(), Hit.FRESH);
         near.keepRead(read, stamp, seen, hit);
         refreshes.startIfDue(read, seen);
@@ -163,7 +163,8 @@ final class CacheDispatcher implements CacheReader {
         return uncachedLoads.join(read);
     }
 
-    private <V> LoadResult<V> fetchMissed(ReadRequest<V> read, Snapshot first, ReadCount count) {
+    /** Reads without a hit. */
+    <V> LoadResult<V> fetchMissed(ReadRequest<V> read, Snapshot first, ReadCount count) {
         LoadResult<V> result = mayBeServed(read, first) ? decide(read, count) : join(read, count);
         while (result == null) {
             if (read.pausable() && loads.isPaused(read.key())) {
@@ -184,7 +185,8 @@ final class CacheDispatcher implements CacheReader {
         return new LoadResult.Failed<>(new LoadPausedException(), ticker.nanoTime());
     }
 
-    private static boolean mayBeServed(ReadRequest<?> read, Snapshot seen) {
+    /** Whether the store may return its value to this reader, which then waits for no load. */
+    static boolean mayBeServed(ReadRequest<?> read, Snapshot seen) {
         return seen.value() != null && !seen.expired() && (!seen.invalidated() || read.allowsStale());
     }
 
@@ -275,9 +277,13 @@ final class CacheDispatcher implements CacheReader {
         } else if (joined instanceof Joined.Served<V> served) {
             next = served.result();
         }
-        boolean none =
-                next.failure() instanceof StoreUnavailableException || next.failure() instanceof LoadAbandonedException;
-        return none ? superseded : next;
+        return isNone(next) ? superseded : next;
+    }
+
+    /** Whether a repeated load has no result of its own. */
+    static boolean isNone(LoadResult<?> repeated) {
+        return repeated.failure() instanceof StoreUnavailableException
+                || repeated.failure() instanceof LoadAbandonedException;
     }
 
     /** The dispatch loop: fetches and acts on the outcome until there is a result. An interrupt ends all waiting. */
@@ -291,29 +297,15 @@ final class CacheDispatcher implements CacheReader {
     }
 
     private <V> LoadResult<V> dispatch(ReadRequest<V> read, @Nullable Fetched first) throws InterruptedException {
-        boolean removedValue = false;
-        boolean waitedForUpdate = false;
-        int foreignLoads = 0;
+        DispatchTurn turn = new DispatchTurn();
         for (Fetched known = first; ; known = null) {
             long requestedAt = ticker.nanoTime();
             Fetched fetched = known != null ? known : entries.fetch(read);
-            LoadResult<V> result = null;
-            if (fetched instanceof Fetched.NeedQuery mine) {
-                result = loads.load(read, mine.lease());
-            } else if (fetched instanceof Fetched.Served answer) {
-                result = served(read, answer, requestedAt);
-                if (result == null && removedValue) {
-                    result = uncachedLoads.join(read);
-                }
-                removedValue = true;
-            } else if (fetched instanceof Fetched.NeedWait other) {
-                result = foreignLoads++ < FOREIGN_LOADS ? otherNodes.awaitLoad(read, other.leaseLeft()) : null;
-                if (result == null && (foreignLoads > FOREIGN_LOADS || read.remainingWait(ticker) <= 0)) {
-                    result = read.pausable() ? paused() : uncachedLoads.join(read);
-                }
-            } else {
-                result = waitedForUpdate ? uncachedLoads.join(read) : otherNodes.awaitUpdate(read);
-                waitedForUpdate = true;
+            Step step = turn.after(fetched);
+            LoadResult<V> result = perform(step, read, fetched, requestedAt);
+            if (result == null) {
+                Step next = turn.afterNone(step, read.remainingWait(ticker));
+                result = perform(next, read, fetched, requestedAt);
             }
             if (result != null) {
                 return result;
@@ -321,15 +313,29 @@ final class CacheDispatcher implements CacheReader {
         }
     }
 
+    /** Null without a result. */
+    private <V> @Nullable LoadResult<V> perform(Step step, ReadRequest<V> read, Fetched fetched, long requestedAt)
+            throws InterruptedException {
+        return switch (step) {
+            case FETCH -> null;
+            case LOAD -> loads.load(read, ((Fetched.NeedQuery) fetched).lease());
+            case SERVE -> served(read, (Fetched.Served) fetched, requestedAt);
+            case AWAIT_LOAD -> otherNodes.awaitLoad(read, ((Fetched.NeedWait) fetched).leaseLeft());
+            case AWAIT_UPDATE -> otherNodes.awaitUpdate(read);
+            case LOAD_UNSTORED -> uncachedLoads.join(read);
+            case LOAD_BESIDE -> read.pausable() ? paused() : uncachedLoads.join(read);
+        };
+    }
+
     /** The value that was fetched for all readers; null if it is unreadable. */
     private <V> @Nullable LoadResult<V> served(ReadRequest<V> read, Fetched.Served fetched, long requestedAt) {
         Decoded<V> served = serve(read, fetched);
-        if (served == null) {
-            return null;
-        }
-        return fetched.stale()
-                ? new LoadResult.Unshared<>(served.value())
-                : new LoadResult.Loaded<>(served.value(), requestedAt);
+        return served == null ? null : sharedAs(fetched, served.value(), requestedAt);
+    }
+
+    /** How other readers may use a fetched value. */
+    static <V> LoadResult<V> sharedAs(Fetched.Served fetched, @Nullable V value, long requestedAt) {
+        return fetched.stale() ? new LoadResult.Unshared<>(value) : new LoadResult.Loaded<>(value, requestedAt);
     }
 
     /** The fetched value, with a refresh if it is due; null if it is unreadable. */

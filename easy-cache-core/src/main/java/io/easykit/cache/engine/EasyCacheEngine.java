@@ -53,7 +53,7 @@ public final class EasyCacheEngine extends ClusteredCache {
         this.ordered = new OrderedCalls(updates, engine);
         this.values = engine.values();
         this.ticker = engine.ticker();
-        this.async = futures == null ? new UncachedAsyncCalls() : new AsyncCalls(this, engine.transactions(), futures);
+        this.async = futures == null ? new UncachedAsyncCalls() : new AsyncCalls(this, clusters, engine, futures);
     }
 
     /** Starts to put a cache together; without a store it has no Redis. */
@@ -264,11 +264,17 @@ public final class EasyCacheEngine extends ClusteredCache {
         }
 
         /**
-         * Sets the executor of {@link EasyCache#async() asynchronous calls}. It must not queue tasks, since one may wait for
-         * another. It may reject them. Default: a new thread for each.
+         * Sets the executor of {@link EasyCache#async() asynchronous calls}. It may reject tasks. It may queue them if each call is
+         * a {@code fetch} that needs no thread, and neither loaders nor what follows a call wait. Otherwise it must not, since
+         * a task may wait for another one. Default: threads without a bound.
          */
         public Builder async(Executor value) {
-            this.futures = new Futures(value);
+            return async(new Futures(value));
+        }
+
+        /** Sets the threads of {@link EasyCache#async() asynchronous calls}. */
+        public Builder async(Futures value) {
+            this.futures = value;
             return this;
         }
 

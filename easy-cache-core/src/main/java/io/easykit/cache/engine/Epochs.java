@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The epochs of all prefixes of one store, as far as this node has read them. Raising one makes every older entry of the
@@ -93,6 +94,45 @@ final class Epochs {
      */
     long of(CacheKey<?> key) {
         return of(key, isStrong(key) || LoadInProgress.mayBeInside());
+    }
+
+    /**
+     * What this node knows of the epoch of a key.
+     *
+     * @param clearing as {@link #isClearing}
+     */
+    record Known(long epoch, boolean clearing) {}
+
+    /** As {@link #of(CacheKey)} and {@link #isClearing}, but does not call the store. Null if these would have to. */
+    @Nullable Known known(CacheKey<?> key) {
+        boolean strong = isStrong(key);
+        int first = store.epochHashOf(key);
+        if (!isUpToDate(first, key, strong || LoadInProgress.mayBeInside())) {
+            return null;
+        }
+        String prefix = key.spec().prefix();
+        boolean clearing = false;
+        for (int hash = first; strong && hash < first + copies; hash++) {
+            clearing |= isUsable(hash, true) && hashes.get(hash).clearing.contains(prefix);
+        }
+        return new Known(highest(first, prefix), clearing);
+    }
+
+    /** Whether {@link #refreshOneOf} has nothing to do. */
+    private boolean isUpToDate(int first, CacheKey<?> key, boolean strong) {
+        if (copies == 1) {
+            return isUsable(first, strong);
+        }
+        CircuitBreaker own = availability.of(key);
+        boolean some = false;
+        for (int hash = first; hash < first + copies; hash++) {
+            boolean usable = isUsable(hash, strong);
+            if (!usable && availability.ofEpochs(hash) == own) {
+                return false;
+            }
+            some |= usable;
+        }
+        return some;
     }
 
     /** As {@link #of(CacheKey)}, for a strict reader. */

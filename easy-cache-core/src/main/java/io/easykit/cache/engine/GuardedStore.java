@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.async.Futures;
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore;
@@ -19,8 +20,13 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +55,11 @@ final class GuardedStore implements EntryStore {
 
     ClusterAvailability availability() {
         return availability;
+    }
+
+    /** Whether readers of a key use the store. */
+    boolean isAvailable(CacheKey<?> key) {
+        return availability.of(key).mayRead();
     }
 
     @Override
@@ -106,6 +117,51 @@ final class GuardedStore implements EntryStore {
     @Override
     public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
         return new GuardedCalls<T>(store, availability, suspect).callAll(calls);
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return store.isAsynchronous();
+    }
+
+    /**
+     * Sends a call, and goes on when its reply is there.
+     *
+     * @param executor reports the reply to the circuit breaker, and runs the next step
+     * @param next receives the reply or the failure
+     * @return ends with the next step; exceptionally if the executor rejects it, or it throws
+     */
+    <T, R> CompletableFuture<R> call(EntryCall<T> call, Executor executor, Function<EntryReply<T>, R> next) {
+        CircuitBreaker breaker = availability.of(call.key());
+        if (!breaker.mayRead()) {
+            EntryReply<T> refused =
+                    EntryReply.failed(StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+            return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
+        }
+        return sent(call)
+                .handleAsync((reply, failure) -> next.apply(counted(breaker, reply, failure)), executor)
+                .toCompletableFuture();
+    }
+
+    private <T> CompletionStage<T> sent(EntryCall<T> call) {
+        try {
+            return store.callLater(call);
+        } catch (RuntimeException notSent) {
+            return CompletableFuture.failedStage(notSent);
+        }
+    }
+
+    private static <T> EntryReply<T> counted(CircuitBreaker breaker, @Nullable T reply, @Nullable Throwable failure) {
+        if (failure == null) {
+            breaker.succeeded();
+            return new EntryReply<>(reply, null);
+        }
+        Throwable cause = Futures.unwrapped(failure);
+        if (cause instanceof StoreUnavailableException away) {
+            GuardedCalls.count(breaker, away);
+            return EntryReply.failed(away);
+        }
+        throw new CompletionException(cause);
     }
 
     @Override

@@ -14,10 +14,20 @@ final class InFlightLoad<V> {
     /** How long a reader whose waiting time is over still waits for the load of another such reader. */
     static final Duration GRACE = Duration.ofMillis(500);
 
-    private final Thread owner = Thread.currentThread();
+    private final Object owner;
     private final long startedAt = System.nanoTime();
     private final CompletableFuture<LoadResult<V>> result = new CompletableFuture<>();
     private final AtomicBoolean foundStuck = new AtomicBoolean();
+
+    /** The calling thread runs it. */
+    InFlightLoad() {
+        this(Thread.currentThread());
+    }
+
+    /** @param owner runs it: a thread, or a call that has none while it waits */
+    InFlightLoad(Object owner) {
+        this.owner = owner;
+    }
 
     /** Whether the calling thread runs it, or works for it: a loader that reads its own key must not wait for itself. */
     boolean isOwnedByCallingThread() {
@@ -47,6 +57,12 @@ final class InFlightLoad<V> {
     void complete(LoadResult<V> loaded) {
         Throwable failure = loaded.failure();
         result.complete(failure != null && OwnerFailures.contain(failure) ? new LoadResult.Unshared<>(null) : loaded);
+    }
+
+    /** The result of this load, for a reader that does not wait on its thread; null when the time is over. */
+    CompletableFuture<@Nullable LoadResult<V>> later(long nanos) {
+        return result.<@Nullable LoadResult<V>>thenApply(loaded -> loaded)
+                .completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
     }
 
     /** The result of this load or of another, whichever is first; null when the time is over. */

@@ -3,6 +3,8 @@ package io.easykit.cache.engine;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.RunningLoad;
+import io.easykit.cache.async.Futures;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -46,12 +48,13 @@ final class LoadInProgress extends RunningLoad {
     private volatile boolean unstorable;
     private volatile boolean ended;
 
-    /** The thread that runs the loader; null when the load has ended. */
-    private volatile @Nullable Thread thread = Thread.currentThread();
+    /** Who runs the loader: a thread, or a call that has none while it waits. Null when the load has ended. */
+    private volatile @Nullable Object owner;
 
-    private LoadInProgress(@Nullable LoadInProgress outer, long startedAt) {
+    private LoadInProgress(@Nullable LoadInProgress outer, long startedAt, Object owner) {
         this.outer = outer;
         this.startedAt = startedAt;
+        this.owner = owner;
     }
 
     /**
@@ -61,23 +64,63 @@ final class LoadInProgress extends RunningLoad {
      */
     static <V> LoadResult<V> load(Loader<V, ?> loader, long startedAt) {
         RunningLoad before = current();
-        LoadInProgress scope = new LoadInProgress(innermost(), startedAt);
-        RUNNING.incrementAndGet();
+        LoadInProgress scope = begin(startedAt, Thread.currentThread());
         restore(scope);
         try {
-            V value = loader.load();
-            return scope.unstorable
-                    ? new LoadResult.UnsharableValue<>(value)
-                    : new LoadResult.Loaded<>(value, startedAt);
+            return scope.loaded(loader.load());
         } catch (Throwable failure) {
-            boolean secret = scope.unstorable || failure instanceof LoadAbandonedException;
-            return secret ? new LoadResult.UnsharableFailure<>(failure) : new LoadResult.Failed<>(failure, startedAt);
+            return scope.failed(failure);
         } finally {
-            scope.ended = true;
-            scope.thread = null;
-            RUNNING.decrementAndGet();
+            scope.end();
             restore(before);
         }
+    }
+
+    /**
+     * Begins a load in a scope of its own, inside the scope of the calling thread. The scope ends with the value, and the thread
+     * leaves it when the loader has returned its stage.
+     *
+     * @param startedAt now, in nanoseconds of the ticker
+     * @param owner runs the load
+     * @return ends on the thread that has ended the stage
+     */
+    static <V> CompletableFuture<LoadResult<V>> loadLater(Loader.Later<V> loader, long startedAt, Object owner) {
+        RunningLoad before = current();
+        LoadInProgress scope = begin(startedAt, owner);
+        restore(scope);
+        CompletableFuture<? extends @Nullable V> value;
+        try {
+            value = Futures.of(loader.begin());
+        } catch (Throwable failure) {
+            value = CompletableFuture.failedFuture(failure);
+        } finally {
+            restore(before);
+        }
+        return value.handle((loaded, failure) -> {
+            LoadResult<V> result = failure == null ? scope.loaded(loaded) : scope.failed(Futures.unwrapped(failure));
+            scope.end();
+            return result;
+        });
+    }
+
+    private static LoadInProgress begin(long startedAt, Object owner) {
+        RUNNING.incrementAndGet();
+        return new LoadInProgress(innermost(), startedAt, owner);
+    }
+
+    private void end() {
+        ended = true;
+        owner = null;
+        RUNNING.decrementAndGet();
+    }
+
+    private <V> LoadResult<V> loaded(@Nullable V value) {
+        return unstorable ? new LoadResult.UnsharableValue<>(value) : new LoadResult.Loaded<>(value, startedAt);
+    }
+
+    private <V> LoadResult<V> failed(Throwable failure) {
+        boolean secret = unstorable || failure instanceof LoadAbandonedException;
+        return secret ? new LoadResult.UnsharableFailure<>(failure) : new LoadResult.Failed<>(failure, startedAt);
     }
 
     /** Runs work that no load waits for, although its thread may have inherited the scope of one. */
@@ -124,10 +167,10 @@ final class LoadInProgress extends RunningLoad {
         return (LoadInProgress) current();
     }
 
-    /** Whether the calling thread works for a load that another thread runs, and may wait for. */
-    static boolean isFor(Thread other) {
+    /** Whether the calling thread works for a load of this owner, which may wait for it. */
+    static boolean isFor(Object owner) {
         for (LoadInProgress scope = innermost(); scope != null; scope = scope.outer) {
-            if (scope.thread == other) {
+            if (scope.owner == owner) {
                 return true;
             }
         }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reports one load, from before its loader runs until its value was stored or not. Used by the thread of the load. */
+/** Reports one load, from before its loader runs until its value was stored or not. Used by one thread at a time. */
 final class LoadReport implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LoadReport.class);
@@ -43,6 +43,15 @@ final class LoadReport implements AutoCloseable {
     /** When the loader began, in nanoseconds of the ticker. */
     long startedAt() {
         return startedAt;
+    }
+
+    /** The loader has returned a stage, whose value comes later, perhaps to another thread. */
+    void leave() {
+        try {
+            observed.leave();
+        } catch (Exception own) {
+            warn(own);
+        }
     }
 
     /** The loader has come back. */

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,16 @@ final class NearStore implements EntryStore {
     @Override
     public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
         return store.callAll(calls);
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return store.isAsynchronous();
+    }
+
+    @Override
+    public <T> CompletionStage<T> callLater(EntryCall<T> call) {
+        return store.callLater(call);
     }
 
     @Override

@@ -5,9 +5,10 @@ import io.easykit.cache.DegradedOptions;
 /**
  * What reads through one Redis. All of them join the same loads.
  *
+ * @param later reads without a thread that waits
  * @param direct calls without a loader
  */
-record Readers(FallbackReader single, BatchReader batch, DirectCalls direct) {
+record Readers(FallbackReader single, AsyncReader later, BatchReader batch, DirectCalls direct) {
 
     /** Where values come from: the store, and the two levels of this JVM in front of it. */
     record Sources(GuardedStore store, Epochs epochs, Freshness freshness, NearEntries near, LocalEntries local) {}
@@ -22,8 +23,11 @@ record Readers(FallbackReader single, BatchReader batch, DirectCalls direct) {
         FallbackReader single = new FallbackReader(dispatcher, freshness, from.local(), uncached, cpReads, engine);
         BatchParts batch = BatchParts.of(store, from.epochs(), parts, limit, engine);
         BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
+        AsyncReader later =
+                new AsyncReader(dispatcher, single, parts, near, from, new AsyncReader.Shared(limit, engine));
         return new Readers(
                 single,
+                later,
                 new BatchReader(batches, batch, single, freshness, from.local(), engine),
                 new DirectCalls(store, parts.entries(), from.epochs(), freshness, from.local(), engine));
     }

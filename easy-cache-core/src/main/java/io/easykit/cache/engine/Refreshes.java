@@ -12,6 +12,7 @@ import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
@@ -111,12 +112,30 @@ final class Refreshes {
             loads.release(read.key(), lease);
             return older;
         }
+        return isHandedOver(read, lease) ? older : refreshed(read, loads.load(read, lease), older);
+    }
+
+    /** As {@link #refresh}, and holds no thread while a load that is not in the background waits. */
+    <V> CompletableFuture<Decoded<V>> refreshLater(AsyncCall<V> call, LoadLease lease, Decoded<V> older) {
+        ReadRequest<V> read = call.read();
+        if (!mayTry(read.key())) {
+            loads.releaseLater(call, lease);
+            return CompletableFuture.completedFuture(older);
+        }
+        return isHandedOver(read, lease)
+                ? CompletableFuture.completedFuture(older)
+                : loads.loadLater(call, lease).thenApply(result -> refreshed(read, result, older));
+    }
+
+    private <V> boolean isHandedOver(ReadRequest<V> read, LoadLease lease) {
         ReadRequest<V> there = handedOver(read);
         if (there != null) {
             inBackground(there, lease, () -> loads.load(there, lease));
-            return older;
         }
-        LoadResult<V> result = loads.load(read, lease);
+        return there != null;
+    }
+
+    private <V> Decoded<V> refreshed(ReadRequest<V> read, LoadResult<V> result, Decoded<V> older) {
         noteFailure(read, result);
         return result.failure() == null ? new Decoded<>(result.value()) : older;
     }

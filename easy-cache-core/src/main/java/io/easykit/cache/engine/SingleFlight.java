@@ -96,7 +96,12 @@ final class SingleFlight {
 
     /** Joins the load of a key, and does not wait: becomes its owner, or returns the load that runs, or that its own thread runs. */
     <V> Joined<V> tryJoin(CacheKey<V> key) {
-        InFlightLoad<V> mine = new InFlightLoad<>();
+        return tryJoin(key, Thread.currentThread());
+    }
+
+    /** @param owner of the load, if there is none */
+    <V> Joined<V> tryJoin(CacheKey<V> key, Object owner) {
+        InFlightLoad<V> mine = new InFlightLoad<>(owner);
         InFlightLoad<V> running = putIfAbsent(key, mine);
         if (running == null) {
             return new Joined.Owner<>(mine);
@@ -106,11 +111,18 @@ final class SingleFlight {
 
     /** Waits for the load of another reader. See {@link #join}. */
     <V> Joined<V> await(ReadRequest<V> read, InFlightLoad<V> running, long nanos, @Nullable InFlightLoad<V> beside) {
-        boolean stuck = !running.isDone() && running.isStuck(read.options().loadWaitTimeout());
+        boolean stuck = isStuck(read, running);
         LoadResult<V> result = stuck || nanos <= 0 ? null : result(read, running, nanos, beside);
-        if (result == null) {
-            return new Joined.Overdue<>(running, stuck);
-        }
+        return result == null ? new Joined.Overdue<>(running, stuck) : joined(read, result);
+    }
+
+    /** Whether a reader must not wait for a load, which may never end. */
+    static boolean isStuck(ReadRequest<?> read, InFlightLoad<?> running) {
+        return !running.isDone() && running.isStuck(read.options().loadWaitTimeout());
+    }
+
+    /** What a reader does with the result of a load of another reader. */
+    <V> Joined<V> joined(ReadRequest<V> read, LoadResult<V> result) {
         if (result instanceof LoadResult.Unsharable) {
             return new Joined.Alone<>();
         }
@@ -144,7 +156,11 @@ final class SingleFlight {
 
     /** A new load, which the caller has to run; also if there is one already. */
     <V> InFlightLoad<V> lead(CacheKey<V> key) {
-        InFlightLoad<V> mine = new InFlightLoad<>();
+        return lead(key, Thread.currentThread());
+    }
+
+    <V> InFlightLoad<V> lead(CacheKey<V> key, Object owner) {
+        InFlightLoad<V> mine = new InFlightLoad<>(owner);
         inFlight.put(key, mine);
         return mine;
     }

@@ -7,11 +7,13 @@ import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.engine.NearEntries.Stamp;
+import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,23 +66,62 @@ final class StoredLoads {
 
     private <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease, LoadReport report) {
         boolean needsPermit = limit.isFading() && !LoadInProgress.mayBeInside();
-        LoadResult<V> result =
-                LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt());
+        LoadResult<V> result = loaded(
+                read,
+                LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt()),
+                report);
+        Filling<V> filling = filling(read, lease, result, report);
+        if (filling == null) {
+            release(read.key(), lease);
+            return result;
+        }
+        try {
+            return filling.stored(store.store(read.key(), lease, filling.bytes, filling.ttl));
+        } catch (StoreUnavailableException away) {
+            return filling.away(away);
+        }
+    }
+
+    /** Loads as {@link #load}, and holds no thread while it waits for the value or for the store. */
+    <V> CompletableFuture<LoadResult<V>> loadLater(AsyncCall<V> call, LoadLease lease) {
+        ReadRequest<V> read = call.read();
+        LoadReport report = new LoadReport(read.key(), engine);
+        return call.load(report, raw -> {
+                    LoadResult<V> result = loaded(read, raw, report);
+                    Filling<V> filling = filling(read, lease, result, report);
+                    if (filling == null) {
+                        releaseLater(call, lease);
+                        return CompletableFuture.completedFuture(result);
+                    }
+                    return call.ask(
+                            new EntryCall.Store(read.key(), lease, filling.bytes, filling.ttl),
+                            reply -> CompletableFuture.completedFuture(
+                                    reply.failure() == null
+                                            ? filling.stored(reply.get())
+                                            : filling.away(reply.failure())));
+                })
+                .whenComplete((result, failure) -> report.close());
+    }
+
+    /** The result of a loader, noted as success or failure, with its bytes if it may be stored. */
+    private <V> LoadResult<V> loaded(ReadRequest<V> read, LoadResult<V> result, LoadReport report) {
         report.loaded();
         if (result.failure() == null) {
             succeeded(read.key());
         } else {
             failed(read.key(), result.failure());
         }
-        if (result instanceof Loaded<V> loaded) {
-            result = encoded(read, loaded);
-        }
+        return result instanceof Loaded<V> loaded ? encoded(read, loaded) : result;
+    }
+
+    /** What is to be stored of a result; null, and reported, if nothing is. Then the lease has to be released. */
+    private <V> @Nullable Filling<V> filling(
+            ReadRequest<V> read, LoadLease lease, LoadResult<V> result, LoadReport report) {
         if (result instanceof Loaded<V> loaded && loaded.snapshot() != null) {
-            return stored(read, lease, loaded, loaded.snapshot(), report);
+            return new Filling<>(read, lease, loaded, loaded.snapshot(), report);
         }
-        release(read.key(), lease);
         report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
-        return result;
+        return null;
     }
 
     /** Whether a load of the key has failed just now, and its readers may have an expired value. */
@@ -123,22 +164,41 @@ final class StoredLoads {
         }
     }
 
-    private <V> LoadResult<V> stored(
-            ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, LoadReport report) {
-        @Nullable V value = loaded.value();
-        Duration ttl = ValueEnvelopes.ttl(value, read.options());
-        Stamp stamp = near.stamp(read);
-        long sent = ticker.nanoTime();
-        try {
-            boolean accepted = store.store(read.key(), lease, bytes, ttl);
+    /** A value on its way to the store. */
+    private final class Filling<V> {
+
+        private final ReadRequest<V> read;
+        private final LoadLease lease;
+        private final Loaded<V> loaded;
+        private final Envelope bytes;
+        private final LoadReport report;
+        private final Duration ttl;
+        private final @Nullable Stamp stamp;
+        private final long sent;
+
+        /** Made before the store is sent. */
+        Filling(ReadRequest<V> read, LoadLease lease, Loaded<V> loaded, Envelope bytes, LoadReport report) {
+            this.read = read;
+            this.lease = lease;
+            this.loaded = loaded;
+            this.bytes = bytes;
+            this.report = report;
+            this.ttl = ValueEnvelopes.ttl(loaded.value(), read.options());
+            this.stamp = near.stamp(read);
+            this.sent = ticker.nanoTime();
+        }
+
+        LoadResult<V> stored(boolean accepted) {
             if (accepted) {
-                near.keepStored(read, stamp, lease, value, bytes, ttl);
+                near.keepStored(read, stamp, lease, loaded.value(), bytes, ttl);
             }
             report.end(accepted ? Load.STORED : Load.REJECTED, null);
             return accepted
-                    ? accepted(read.key(), lease, loaded, sent)
-                    : new LoadResult.Superseded<>(value, loaded.asOf(), bytes);
-        } catch (StoreUnavailableException away) {
+                    ? StoredLoads.this.accepted(read.key(), lease, loaded, sent)
+                    : new LoadResult.Superseded<>(loaded.value(), loaded.asOf(), bytes);
+        }
+
+        LoadResult<V> away(StoreUnavailableException away) {
             log.debug("The load of {} could not be stored", read.key(), away);
             report.end(Load.NOT_STORED, null);
             return loaded;
@@ -165,5 +225,10 @@ final class StoredLoads {
         } catch (StoreUnavailableException away) {
             log.debug("The load lease of {} ends by itself", key, away);
         }
+    }
+
+    /** As {@link #release}, and waits for no reply. */
+    void releaseLater(AsyncCall<?> call, LoadLease lease) {
+        call.send(new EntryCall.Release(call.read().key(), lease), "The load lease ends by itself");
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The engine's own clock and pauses; never decides whether a value is valid. */
@@ -20,4 +21,9 @@ interface Ticker {
     long nanoTime();
 
     void pause(long nanos) throws InterruptedException;
+
+    /** Ends after a pause that holds no thread. */
+    default CompletableFuture<Void> later(long nanos) {
+        return new CompletableFuture<Void>().completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
+    }
 }

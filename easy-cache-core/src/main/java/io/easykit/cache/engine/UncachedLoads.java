@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.engine.SingleFlight.Joined;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,14 +64,55 @@ final class UncachedLoads {
 
     private <V> LoadResult<V> loadInScope(ReadRequest<V> read) {
         try (LoadReport report = new LoadReport(read.key(), engine)) {
-            LoadResult<V> result = LoadInProgress.load(read.loader(), report.startedAt());
-            report.loaded();
-            if (result.failure() == null) {
-                failed.succeeded(read.key());
-            }
-            report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
-            return result;
+            return loaded(read, LoadInProgress.load(read.loader(), report.startedAt()), report);
         }
+    }
+
+    private <V> LoadResult<V> loaded(ReadRequest<V> read, LoadResult<V> result, LoadReport report) {
+        report.loaded();
+        if (result.failure() == null) {
+            failed.succeeded(read.key());
+        }
+        report.end(result.failure() == null ? Load.NOT_STORED : Load.FAILED, result.failure());
+        return result;
+    }
+
+    /** As {@link #load}, and holds no thread while it waits for the value. */
+    <V> CompletableFuture<LoadResult<V>> loadLater(AsyncCall<V> call) {
+        ReadRequest<V> read = call.read();
+        LoadReport report = new LoadReport(read.key(), engine);
+        return call.load(report, raw -> {
+                    LoadResult<V> result = loaded(read, raw, report);
+                    if (result.failure() != null) {
+                        failed.failed(read.key(), result.failure());
+                    }
+                    return CompletableFuture.completedFuture(result);
+                })
+                .whenComplete((result, failure) -> report.close());
+    }
+
+    /** As {@link #join}, and holds no thread while it waits for the load of another reader. */
+    <V> CompletableFuture<LoadResult<V>> joinLater(AsyncCall<V> call) {
+        return joinLater(call, deadlineOf(call.read()));
+    }
+
+    private <V> CompletableFuture<LoadResult<V>> joinLater(AsyncCall<V> call, long deadline) {
+        return call.join(flights, deadline - ticker.nanoTime(), joined -> {
+            if (joined instanceof Joined.Owner<V> own) {
+                return call.run(flights, own.load(), () -> loadLater(call));
+            } else if (joined instanceof Joined.Served<V> served) {
+                return CompletableFuture.completedFuture(served.result());
+            } else if (joined instanceof Joined.Alone) {
+                return loadLater(call);
+            } else if (joined instanceof Joined.Overdue) {
+                return CompletableFuture.completedFuture(loadOverdue(call.read()));
+            }
+            return joinLater(call, deadline);
+        });
+    }
+
+    private long deadlineOf(ReadRequest<?> read) {
+        return ticker.nanoTime() + Math.max(read.remainingWait(ticker), InFlightLoad.GRACE.toNanos());
     }
 
     /** Loads one at a time a key: waits for a load that is running, and has its result if it may. */
@@ -87,7 +129,7 @@ final class UncachedLoads {
      * @param beside another load of the key, whose result is as welcome; null if there is none
      */
     <V> LoadResult<V> join(ReadRequest<V> read, @Nullable InFlightLoad<V> beside) {
-        long deadline = ticker.nanoTime() + Math.max(read.remainingWait(ticker), InFlightLoad.GRACE.toNanos());
+        long deadline = deadlineOf(read);
         for (InFlightLoad<V> other = beside; ; other = null) {
             Joined<V> joined = flights.join(read, deadline - ticker.nanoTime(), other);
             if (joined instanceof Joined.Owner<V> own) {

@@ -93,6 +93,11 @@ final class EntryCalls {
                         bytes(key.spec().options().keptPastEnd().toMillis())));
     }
 
+    /** Whether the reply of the script store says that the value was stored. */
+    static boolean isStored(@Nullable Object reply) {
+        return Long.valueOf(1).equals(reply);
+    }
+
     /**
      * Sends the script peek.
      *
@@ -183,24 +188,58 @@ final class EntryCalls {
         return replies;
     }
 
+    /** Whether a call waits for its reply on the thread of its caller. */
+    boolean areBlocking() {
+        return commands.scripts().isBlocking();
+    }
+
+    /** The reply of a call that was sent, when it is there: at the latest after the command timeout. */
+    <T> CompletableFuture<T> later(Sent<T> sent) {
+        return sent.later(this);
+    }
+
+    private <R extends @Nullable Object, T> CompletableFuture<T> later(
+            CompletionStage<R> reply, Function<R, T> reader) {
+        return reply.toCompletableFuture()
+                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .handle((value, failure) -> {
+                    if (failure != null) {
+                        throw translate(CallFailures.unwrapped(failure));
+                    }
+                    return reader.apply(value);
+                });
+    }
+
     /** A command that was sent. */
     static final class Sent<T> {
 
         private final CompletionStage<?> reply;
         private final BiFunction<EntryCalls, Long, T> await;
+        private final Function<EntryCalls, CompletableFuture<T>> later;
 
-        private Sent(CompletionStage<?> reply, BiFunction<EntryCalls, Long, T> await) {
+        private Sent(
+                CompletionStage<?> reply,
+                BiFunction<EntryCalls, Long, T> await,
+                Function<EntryCalls, CompletableFuture<T>> later) {
             this.reply = reply;
             this.await = await;
+            this.later = later;
         }
 
-        /** @param reader reads the reply, on the thread that waits for it */
+        /** @param reader reads the reply, on the thread that waits for it or completes it */
         static <R extends @Nullable Object, T> Sent<T> of(CompletionStage<R> reply, Function<R, T> reader) {
-            return new Sent<>(reply, (calls, nanos) -> reader.apply(calls.await(reply.toCompletableFuture(), nanos)));
+            return new Sent<>(
+                    reply,
+                    (calls, nanos) -> reader.apply(calls.await(reply.toCompletableFuture(), nanos)),
+                    calls -> calls.later(reply, reader));
         }
 
         private T await(EntryCalls calls, long nanos) {
             return await.apply(calls, nanos);
+        }
+
+        private CompletableFuture<T> later(EntryCalls calls) {
+            return later.apply(calls);
         }
     }
 

@@ -154,11 +154,7 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration life) {
-        return isStored(calls.await(calls.store(names.entry(key), key, lease, value, life)));
-    }
-
-    private static boolean isStored(@Nullable Object reply) {
-        return Long.valueOf(1).equals(reply);
+        return EntryCalls.isStored(calls.await(calls.store(names.entry(key), key, lease, value, life)));
     }
 
     @Override
@@ -169,6 +165,16 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> several) {
         return calls.callAll(several, this::send);
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return !calls.areBlocking();
+    }
+
+    @Override
+    public <T> CompletionStage<T> callLater(EntryCall<T> call) {
+        return calls.later(send(call));
     }
 
     @SuppressWarnings("unchecked") // T is the type of the reply of the call
@@ -185,8 +191,7 @@ public final class RedisEntryStore implements EntryStore {
                     answer -> fetched(answer, asked, fetch.epoch()));
         } else if (call instanceof EntryCall.Store store) {
             return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
-                    calls.store(name, store.key(), store.lease(), store.value(), store.ttl()),
-                    RedisEntryStore::isStored);
+                    calls.store(name, store.key(), store.lease(), store.value(), store.ttl()), EntryCalls::isStored);
         } else if (call instanceof EntryCall.PeekExpired peek) {
             return (EntryCalls.Sent<T>) EntryCalls.Sent.of(
                     peekExpired(name, peek.key(), peek.epoch()),

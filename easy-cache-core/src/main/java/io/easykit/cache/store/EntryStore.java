@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +117,21 @@ public interface EntryStore {
             replies.add(EntryReply.of(() -> call.on(this)));
         }
         return replies;
+    }
+
+    /** Whether {@link #callLater} works: calls need no thread that waits for the reply. Fixed. */
+    default boolean isAsynchronous() {
+        return false;
+    }
+
+    /**
+     * Sends a call and returns at once.
+     *
+     * @return completed within the command timeout, on any thread, which may be one of the client: dependents must not run there. A
+     *     failure is, or wraps, a {@link StoreUnavailableException}
+     */
+    default <T> CompletionStage<T> callLater(EntryCall<T> call) {
+        throw new UnsupportedOperationException("This store answers on the thread of its caller");
     }
 
     /**

@@ -43,12 +43,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The calls that do not block the thread of their caller. */
 class AsyncCallsTests {
 
-    private final Workbench bench = new Workbench();
+    private final Workbench bench = workbench();
     private final EasyCacheEngine cache = bench.node();
     private final AsyncEasyCache async = cache.async();
     private final CacheKey<String> key = Workbench.ap().key(1);
     private final AtomicReference<String> database = new AtomicReference<>("old");
     private final AtomicInteger loads = new AtomicInteger();
+
+    /** The store answers on the thread of its caller. */
+    Workbench workbench() {
+        return new Workbench();
+    }
 
     private static <T> T result(CompletableFuture<T> future) throws Exception {
         return future.get(30, TimeUnit.SECONDS);

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -26,6 +27,13 @@ final class ManualClock implements Ticker {
     @Override
     public long nanoTime() {
         return nanos.get();
+    }
+
+    @Override
+    public CompletableFuture<Void> later(long length) {
+        onPause.run();
+        nanos.addAndGet(length);
+        return CompletableFuture.completedFuture(null);
     }
 
     @Override

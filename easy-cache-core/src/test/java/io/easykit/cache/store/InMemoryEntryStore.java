@@ -16,9 +16,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -111,6 +115,13 @@ public final class InMemoryEntryStore implements EntryStore {
         }
     }
 
+    /** Threads of the store: one for each call, since a call may be held. */
+    private static final Executor LATER = Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, "store");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private final LongSupplier clock;
     private final Map<String, Entry> entries = new HashMap<>();
     private final Map<Operation, Fault> next = new ConcurrentHashMap<>();
@@ -130,6 +141,7 @@ public final class InMemoryEntryStore implements EntryStore {
     private final Map<String, Lease> leases = new HashMap<>();
     private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
     private volatile boolean clockIsHidden;
+    private volatile boolean asynchronous;
     private long lastToken;
 
     public InMemoryEntryStore(LongSupplier clock) {
@@ -164,6 +176,32 @@ public final class InMemoryEntryStore implements EntryStore {
 
     public void back(int partition) {
         away.remove(partition);
+    }
+
+    /** From now on calls can be made without a thread that waits for the reply. */
+    public InMemoryEntryStore answeringLater() {
+        asynchronous = true;
+        return this;
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return asynchronous;
+    }
+
+    @Override
+    public <T> CompletionStage<T> callLater(EntryCall<T> call) {
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        LATER.execute(() -> reply(call, reply));
+        return reply;
+    }
+
+    private <T> void reply(EntryCall<T> call, CompletableFuture<T> reply) {
+        try {
+            reply.complete(call.on(this));
+        } catch (RuntimeException failure) {
+            reply.completeExceptionally(failure);
+        }
     }
 
     @Override
