@@ -2,18 +2,24 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.Loader;
 import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
+import io.easykit.cache.style.CallStyle.Place;
 import io.easykit.cache.style.CallersKeys;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
- * A call of a {@code @Cacheable} method that returns a future or a publisher: a blocking read on a thread of the cache, which waits
- * for the result of the method. The key is computed on the thread of the caller.
+ * A call of a {@code @Cacheable} method that returns a future or a publisher. The key is computed on the thread of the caller, at each
+ * subscription, and on the thread that calls the method. A read of one value holds no thread while it waits. A batch is a blocking
+ * read on a thread of the cache, which waits for the result of the method.
  *
  * <p>Inside a reactive transaction that began before the subscription, the method runs without the cache: a value that it reads there
  * may be rolled back, and a cached one may be older than the changes of the transaction.
@@ -39,18 +45,7 @@ final class AsyncRead {
 
     private @Nullable Object runSingle(CallStyle style) throws Throwable {
         CacheKey<Object> key = operation.key(call);
-        CallersKeys callers = new CallersKeys(List.of(key), call.getMethod());
-        return style.run(place -> {
-            boolean same = callers.pass(() -> List.of(operation.key(call)));
-            return place.isInTransaction() || !same ? uncached(place.load()) : read(key, place.load());
-        });
-    }
-
-    private @Nullable Object read(CacheKey<Object> key, Awaiter awaiter) throws Throwable {
-        CachedCall loader = new CachedCall(invocation, operation, key, awaiter);
-        return operation.storesAll()
-                ? cache.get().fetch(key, loader)
-                : cache.get().fetch(key, loader, value -> operation.mayStore(call, value));
+        return style.read(new SingleRead(key));
     }
 
     /** Its keys are elements of the arguments, which are copied here. They do not depend on the thread. */
@@ -63,5 +58,68 @@ final class AsyncRead {
 
     private @Nullable Object uncached(Awaiter awaiter) throws Throwable {
         return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone()));
+    }
+
+    /** A read of one value, once for each subscription. */
+    private final class SingleRead implements CallStyle.Read {
+
+        private final CacheKey<Object> key;
+        private final CallersKeys callers;
+
+        SingleRead(CacheKey<Object> key) {
+            this.key = key;
+            this.callers = new CallersKeys(List.of(key), call.getMethod());
+        }
+
+        @Override
+        public @Nullable CompletableFuture<@Nullable Object> begin(Place place) {
+            if (place.isInTransaction() || !callers.areSame(this::keys)) {
+                return null;
+            }
+            LaterCall loader =
+                    new LaterCall(new CachedCall(invocation, operation, key, place.load()), place, this::mayBeCached);
+            return cache.get().async().fetch(key, loader, value -> operation.mayStore(call, value));
+        }
+
+        private boolean mayBeCached() {
+            return callers.pass(this::keys);
+        }
+
+        private List<CacheKey<Object>> keys() {
+            return List.of(operation.key(call));
+        }
+
+        @Override
+        public @Nullable Object readUncached(Place place) throws Throwable {
+            return uncached(place.load());
+        }
+    }
+
+    /**
+     * Loads by the rest of the invocation, and does not wait for the result of the method.
+     *
+     * @param check see {@link Loader.Later#mayBeCached}
+     */
+    private record LaterCall(CachedCall call, Place place, BooleanSupplier check) implements Loader.Later<Object> {
+
+        @Override
+        public @Nullable CompletionStage<Object> begin() throws Throwable {
+            return place.stage().of(call.invoke());
+        }
+
+        @Override
+        public @Nullable Object load() throws Throwable {
+            return call.load();
+        }
+
+        @Override
+        public @Nullable Loader<Object, Throwable> forBackground() {
+            return call.forBackground();
+        }
+
+        @Override
+        public boolean mayBeCached() {
+            return check.getAsBoolean();
+        }
     }
 }

@@ -39,28 +39,29 @@ final class CachedCall implements Loader<Object, Throwable> {
 
     @Override
     public @Nullable Object load() throws Throwable {
+        return awaiter.await(invoke());
+    }
+
+    /** Runs the rest of the invocation. Returns what the method returns. */
+    @Nullable Object invoke() throws Throwable {
         if (loaded) {
-            return loadAgain();
+            return invokeAgain();
         }
         loaded = true;
         if (key.spec().options().consistency() == Consistency.CP) {
             original = ArgumentCopies.of(invocation.getArguments());
         }
-        return run(invocation.invocableClone());
+        return ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone());
     }
 
-    private @Nullable Object loadAgain() throws Throwable {
+    private @Nullable Object invokeAgain() throws Throwable {
         Object[] copies = original == null ? null : ArgumentCopies.of(original);
         MethodInvocation again = copies == null ? invocation.invocableClone() : invocation.invocableClone(copies);
         LoadAbandonedException changed = differs(again, "The method has changed its arguments: the key is no longer ");
         if (changed != null) {
             throw changed;
         }
-        return run(again);
-    }
-
-    private @Nullable Object run(MethodInvocation invocation) throws Throwable {
-        return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation));
+        return ExposeInvocationInterceptor.INSTANCE.invoke(again);
     }
 
     @Override

@@ -19,7 +19,7 @@ final class BackgroundExecutor implements SmartLifecycle {
     private static final Duration REFRESH_GRACE = Duration.ofSeconds(2);
 
     /** How long a stop waits for running calls of methods. The default of {@code spring.lifecycle.timeout-per-shutdown-phase}. */
-    private static final Duration CALL_GRACE = Duration.ofSeconds(30);
+    static final Duration CALL_GRACE = Duration.ofSeconds(30);
 
     private final String threadNames;
     private final int threads;
@@ -52,11 +52,15 @@ final class BackgroundExecutor implements SmartLifecycle {
     void execute(Runnable task) {
         SimpleAsyncTaskExecutor running = executor;
         if (running == null) {
-            throw new RejectedExecutionException("The call has not run: the threads '" + threadNames
-                    + "…' run from the lifecycle phase " + getPhase()
-                    + " until the application stops. Call it from a bean with a higher phase.");
+            throw notRunning(threadNames, getPhase());
         }
         running.execute(task);
+    }
+
+    static RejectedExecutionException notRunning(String threadNames, int phase) {
+        return new RejectedExecutionException("The call has not run: the threads '" + threadNames
+                + "…' run from the lifecycle phase " + phase
+                + " until the application stops. Call it from a bean with a higher phase.");
     }
 
     @Override

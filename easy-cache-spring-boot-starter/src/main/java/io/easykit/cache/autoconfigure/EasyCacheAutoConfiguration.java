@@ -153,8 +153,17 @@ public final class EasyCacheAutoConfiguration {
     }
 
     @Bean
-    Futures easyCacheFutures(BackgroundExecutor easyCacheCalls) {
-        return new Futures(easyCacheCalls::execute);
+    CallSteps easyCacheSteps(Environment environment, ObjectProvider<TaskDecorator> decorators) {
+        return new CallSteps(
+                "easy-cache-call-",
+                Threading.VIRTUAL.isActive(environment),
+                ContextPropagation.with(decorators.orderedStream()),
+                BackgroundExecutor.CALL_GRACE);
+    }
+
+    @Bean
+    Futures easyCacheFutures(BackgroundExecutor easyCacheCalls, CallSteps easyCacheSteps) {
+        return new Futures(easyCacheCalls::execute, easyCacheSteps::open);
     }
 
     /** Advisors are created before ordinary beans, so they must not request them during creation. */
@@ -172,7 +181,7 @@ public final class EasyCacheAutoConfiguration {
                 RedisConnections easyCacheConnections,
                 NamedClusters easyCacheClusters,
                 BackgroundExecutor easyCacheBackground,
-                BackgroundExecutor easyCacheCalls,
+                Futures easyCacheFutures,
                 ValueCodec codec,
                 EasyCacheProperties properties,
                 AvailabilityEvents easyCacheEvents,
@@ -187,7 +196,7 @@ public final class EasyCacheAutoConfiguration {
                     .degraded(properties.degradedOptions())
                     .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                     .background(easyCacheBackground::execute)
-                    .async(easyCacheCalls::execute);
+                    .async(easyCacheFutures);
             EasyCacheProperties.Local local = properties.local();
             if (local.maximumSize() > 0) {
                 builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));

@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadObserver;
 import io.micrometer.observation.NullObservation;
 import io.micrometer.observation.Observation;
@@ -34,14 +35,40 @@ final class LoadObservations implements LoadObserver {
         }
         Observation.Scope before = registry.getCurrentObservationScope();
         Observation.Scope scope = open(observation.start(), before);
-        return (outcome, failure) -> {
+        return new ObservedLoad(observation, scope, before);
+    }
+
+    /** The scope belongs to the thread that begins, which closes it when it leaves. */
+    private final class ObservedLoad implements Observed {
+
+        private final Observation observation;
+        private final Observation.Scope scope;
+        private final Observation.@Nullable Scope before;
+        private boolean left;
+
+        ObservedLoad(Observation observation, Observation.Scope scope, Observation.@Nullable Scope before) {
+            this.observation = observation;
+            this.scope = scope;
+            this.before = before;
+        }
+
+        @Override
+        public void leave() {
+            left = true;
+            close(scope, before);
+        }
+
+        @Override
+        public void end(Load outcome, @Nullable Throwable failure) {
             observation.lowCardinalityKeyValue("outcome", outcome.name().toLowerCase(Locale.ROOT));
             try {
-                close(scope, before);
+                if (!left) {
+                    close(scope, before);
+                }
             } finally {
                 stop(observation, failure);
             }
-        };
+        }
     }
 
     /** If a handler throws, the scope stays open: Micrometer returns none. */

@@ -16,11 +16,8 @@ record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod m
         return content(invocation.invocableClone(), awaiter);
     }
 
-    @Nullable Object content(Object[] arguments, Awaiter awaiter) throws Throwable {
-        return content(invocation.invocableClone(arguments), awaiter);
-    }
-
-    private @Nullable Object content(MethodInvocation copy, Awaiter awaiter) throws Throwable {
+    /** Calls the method by a copy of the invocation. */
+    @Nullable Object content(MethodInvocation copy, Awaiter awaiter) throws Throwable {
         return method.contentOf(awaiter.await(proceed(copy)));
     }
 
@@ -29,7 +26,8 @@ record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod m
         return proceed(invocation);
     }
 
-    private @Nullable Object proceed(MethodInvocation next) throws Throwable {
+    /** Calls the method without any operation, by a copy of the invocation. Returns what the method returns. */
+    @Nullable Object proceed(MethodInvocation next) throws Throwable {
         MethodClassKey before = bypass.enter(call.method(), call.targetClass());
         try {
             return ExposeInvocationInterceptor.INSTANCE.invoke(next);

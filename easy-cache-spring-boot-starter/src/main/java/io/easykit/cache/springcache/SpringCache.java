@@ -7,7 +7,6 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.InvalidCacheCallException;
-import io.easykit.cache.async.Futures;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -124,8 +123,7 @@ final class SpringCache implements Cache {
     @SuppressWarnings("unchecked") // as for a blocking loader
     public <T> CompletableFuture<T> retrieve(Object key, Supplier<CompletableFuture<T>> valueLoader) {
         CacheKey<Object> entry = readableKey(key);
-        CompletableFuture<?> value = parts.futures().start(() -> parts.cache()
-                .<Object, Throwable>fetch(entry, () -> Futures.await(valueLoader.get()), parts::mayStore));
+        CompletableFuture<?> value = parts.cache().async().<Object>fetch(entry, valueLoader, parts::mayStore);
         return (CompletableFuture<T>) value;
     }
 

@@ -7,11 +7,17 @@ import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.aop.ArgumentCopies;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
+import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
+import io.easykit.cache.style.CallStyle.Place;
 import io.easykit.cache.style.CallersKeys;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.cache.Cache;
 
 /**
@@ -40,14 +46,20 @@ final class SpringRead {
             return call.proceed();
         }
         AnnotatedMethod method = call.method();
+        if (steps.size() == 1 && method.returned().isLater()) {
+            return method.style().read(new SingleRead(steps));
+        }
         CallersKeys callers = new CallersKeys(keys(steps), call.call().method());
         return method.style().run(place -> {
-            boolean same = !place.isElsewhere()
-                    || callers.pass(() -> keys(steps(evaluator.evaluate(method.operations(), call.call()))));
+            boolean same = !place.isElsewhere() || callers.pass(this::keysNow);
             // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
             boolean uncached = place.isInTransaction() || !same;
             return method.resultOf(uncached ? call.content(place.load()) : read(steps, place.load()));
         });
+    }
+
+    private List<CacheKey<Object>> keysNow() {
+        return keys(steps(evaluator.evaluate(call.method().operations(), call.call())));
     }
 
     private static List<CacheKey<Object>> keys(List<Step> steps) {
@@ -69,13 +81,11 @@ final class SpringRead {
     }
 
     private @Nullable Object fetch(Step step, Loader<Object, Throwable> loader, MethodLoader method) throws Throwable {
-        return parts.cache()
-                .fetch(
-                        step.key(),
-                        loader,
-                        value -> method.hasRun
-                                && parts.mayStore(value)
-                                && step.evaluation().mayStore(value));
+        return parts.cache().fetch(step.key(), loader, value -> mayStore(step, method, value));
+    }
+
+    private boolean mayStore(Step step, MethodLoader method, @Nullable Object value) {
+        return method.hasRun && parts.mayStore(value) && step.evaluation().mayStore(value);
     }
 
     private List<Step> steps(List<Evaluation> evaluations) {
@@ -138,15 +148,21 @@ final class SpringRead {
 
         @Override
         public @Nullable Object load() throws Throwable {
-            Object[] arguments = call.invocation().getArguments();
+            Object content = call.content(next(), awaiter);
+            hasRun = true;
+            return content;
+        }
+
+        /** The invocation for the next load. */
+        private MethodInvocation next() {
+            ProxyMethodInvocation invocation = call.invocation();
+            Object[] arguments = invocation.getArguments();
             if (!loaded) {
                 loaded = true;
                 boolean repeated = steps.stream()
                         .anyMatch(step -> step.key().spec().options().consistency() == Consistency.CP);
                 original = repeated ? ArgumentCopies.of(arguments) : null;
-                Object content = call.content(awaiter);
-                hasRun = true;
-                return content;
+                return invocation.invocableClone();
             }
             Object[] copies = original == null ? null : ArgumentCopies.of(original);
             Object[] again = copies == null ? arguments : copies;
@@ -156,15 +172,76 @@ final class SpringRead {
                 throw new LoadAbandonedException(
                         "The method has changed its arguments: the keys are no longer " + keys(steps), null);
             }
-            Object content = call.content(again, awaiter);
-            hasRun = true;
-            return content;
+            return invocation.invocableClone(again);
         }
 
         /** The method may use state of its caller's thread. */
         @Override
         public @Nullable Loader<Object, ?> forBackground() {
             return null;
+        }
+    }
+
+    /** A read of one cache by a method whose value arrives later, once for each subscription. */
+    private final class SingleRead implements CallStyle.Read {
+
+        private final List<Step> steps;
+        private final CallersKeys callers;
+
+        SingleRead(List<Step> steps) {
+            this.steps = steps;
+            this.callers = new CallersKeys(keys(steps), call.call().method());
+        }
+
+        @Override
+        public @Nullable CompletableFuture<@Nullable Object> begin(Place place) {
+            if (place.isInTransaction() || !callers.areSame(SpringRead.this::keysNow)) {
+                return null;
+            }
+            Step step = steps.get(0);
+            LaterLoader loader = new LaterLoader(new MethodLoader(steps, place.load()), place, callers);
+            return parts.cache().async().fetch(step.key(), loader, value -> mayStore(step, loader.method, value));
+        }
+
+        @Override
+        public @Nullable Object readUncached(Place place) throws Throwable {
+            return call.content(place.load());
+        }
+    }
+
+    /** Loads by calling the method, and does not wait for its result. */
+    private final class LaterLoader implements Loader.Later<Object> {
+
+        private final MethodLoader method;
+        private final Place place;
+        private final CallersKeys callers;
+
+        LaterLoader(MethodLoader method, Place place, CallersKeys callers) {
+            this.method = method;
+            this.place = place;
+            this.callers = callers;
+        }
+
+        @Override
+        public @Nullable CompletionStage<Object> begin() throws Throwable {
+            CompletionStage<Object> stage = place.stage().of(call.proceed(method.next()));
+            method.hasRun = true;
+            return stage;
+        }
+
+        @Override
+        public @Nullable Object load() throws Throwable {
+            return method.load();
+        }
+
+        @Override
+        public @Nullable Loader<Object, ?> forBackground() {
+            return method.forBackground();
+        }
+
+        @Override
+        public boolean mayBeCached() {
+            return callers.pass(SpringRead.this::keysNow);
         }
     }
 }

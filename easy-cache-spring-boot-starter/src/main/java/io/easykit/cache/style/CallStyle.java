@@ -1,6 +1,7 @@
 package io.easykit.cache.style;
 
 import io.easykit.cache.async.Futures;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 public interface CallStyle {
 
     /** The method returns when its work is done. */
-    CallStyle BLOCKING = work -> work.run(new Place(Awaiter.NONE, Awaiter.NONE, false, false));
+    CallStyle BLOCKING =
+            work -> work.run(new Place(Awaiter.NONE, Awaiter.NONE, CompletableFuture::completedFuture, false, false));
 
     /** The style of a method. */
     static CallStyle of(ReturnedValue returned, Futures futures) {
@@ -18,15 +20,41 @@ public interface CallStyle {
         return returned.publisher() == null ? BLOCKING : new ReactiveStyle(returned.publisher(), futures);
     }
 
-    @SuppressWarnings({"FutureReturnValueIgnored", "unchecked"}) // the caller of the method gets it; the declared type
     private static CallStyle future(Futures futures) {
-        Awaiter load = result -> Futures.await((CompletionStage<Object>) result);
-        Awaiter update = result -> Futures.awaitUninterruptibly((CompletionStage<Object>) result);
-        return work -> futures.start(() -> work.run(new Place(load, update, true, false)));
+        return new FutureStyle(futures);
     }
 
     /** Runs work that may wait, and returns its value as the method would. */
     @Nullable Object run(Work work) throws Throwable;
+
+    /** Runs a read that holds no thread while it waits, and returns its value as the method would. */
+    default @Nullable Object read(Read read) throws Throwable {
+        return run(read::readUncached);
+    }
+
+    /** A read by a method whose value arrives later. */
+    interface Read {
+
+        /**
+         * Begins the read on the thread of the caller, or of the subscriber.
+         *
+         * @return null if the method has to run without the cache
+         */
+        @Nullable CompletableFuture<@Nullable Object> begin(Place place) throws Throwable;
+
+        /** Runs the method without the cache, and waits for its value. */
+        @Nullable Object readUncached(Place place) throws Throwable;
+
+        /** Begins the read, or starts the method without the cache on a thread of its own. */
+        default CompletableFuture<@Nullable Object> start(Place place, Futures futures) {
+            try {
+                CompletableFuture<@Nullable Object> begun = begin(place);
+                return begun != null ? begun : futures.start(() -> readUncached(place));
+            } catch (Throwable failure) {
+                return CompletableFuture.failedFuture(failure);
+            }
+        }
+    }
 
     /** Work that calls the method. */
     @FunctionalInterface
@@ -50,8 +78,16 @@ public interface CallStyle {
      *
      * @param load waits for the result of a method that reads. An interrupt ends the wait
      * @param update waits for the result of a method that changes data: its entries must not be invalidated earlier
+     * @param stage returns the result of the method as a stage, without waiting
      * @param isElsewhere whether on another thread than that of the caller
      * @param isInTransaction whether in a reactive transaction that began before the call
      */
-    record Place(Awaiter load, Awaiter update, boolean isElsewhere, boolean isInTransaction) {}
+    record Place(Awaiter load, Awaiter update, Stages stage, boolean isElsewhere, boolean isInTransaction) {}
+
+    /** Makes stages of the results of a method. */
+    @FunctionalInterface
+    interface Stages {
+
+        @Nullable CompletionStage<Object> of(@Nullable Object result);
+    }
 }

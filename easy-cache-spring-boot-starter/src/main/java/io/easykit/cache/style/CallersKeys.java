@@ -38,6 +38,13 @@ public final class CallersKeys {
      * @throws RuntimeException if they are not known, as in any call without a key
      */
     public boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
+        boolean same = areSame(here);
+        passed.set(true);
+        return same;
+    }
+
+    /** As {@link #pass}, on the thread of a subscriber, which does not call the method. */
+    public boolean areSame(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();
         RuntimeException problem = null;
         try {
@@ -52,7 +59,6 @@ public final class CallersKeys {
         if (problem != null) {
             throw problem;
         }
-        passed.set(true);
         return same;
     }
 

@@ -29,6 +29,13 @@ final class ReactiveStyle implements CallStyle {
         return adapter.fromPublisher(value);
     }
 
+    @Override
+    public Object read(Read read) {
+        Mono<Object> value = Mono.deferContextual(context ->
+                Mono.fromFuture(ReactiveLoads.call(context, () -> read.start(place(context), futures)), true));
+        return adapter.fromPublisher(value);
+    }
+
     private CompletableFuture<@Nullable Object> start(Work work, ContextView context) {
         return ReactiveLoads.call(context, () -> futures.start(() -> work.run(place(context))));
     }
@@ -37,6 +44,7 @@ final class ReactiveStyle implements CallStyle {
         return new Place(
                 result -> Futures.await(subscribe(result, context)),
                 result -> Futures.awaitUninterruptibly(subscribe(result, context)),
+                result -> subscribe(result, context),
                 true,
                 ReactiveTransactions.isActive(context));
     }

@@ -213,6 +213,14 @@ class AsyncMethodsIntegrationTests {
             return CompletableFuture.completedFuture(TENANT.get() + id);
         }
 
+        @Cacheable(
+                prefix = "tenant",
+                keys = {"@tenants.current()", "#id"})
+        public Mono<String> ofTenantReactively(long id) {
+            loads.incrementAndGet();
+            return Mono.just(TENANT.get() + id);
+        }
+
         @UpdateCache(
                 prefix = "tenant",
                 keys = {"@tenants.current()", "#id"})
@@ -522,6 +530,15 @@ class AsyncMethodsIntegrationTests {
                         .anyMatch(frame -> frame.getClassName().contains(".KeyLanes"));
     }
 
+    /** Threads of the cache that are not idle. */
+    private static long heldThreads() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().startsWith("easy-cache-call-"))
+                .filter(thread -> Stream.of(thread.getValue())
+                        .anyMatch(frame -> frame.getClassName().startsWith("io.easykit.")))
+                .count();
+    }
+
     private void awaitUpdating() {
         await().until(() -> target.updating != null && target.updating.getState() == Thread.State.WAITING);
     }
@@ -725,6 +742,21 @@ class AsyncMethodsIntegrationTests {
         }
     }
 
+    /** The key is that of the caller, and no method is called. */
+    @Test
+    void aHitNeedsNoTenantOnTheThreadOfTheCache() throws Exception {
+        assertThat(result(users.ofTenant(id))).isEqualTo("default" + id);
+        EasyCache cache = context.getBean(EasyCache.class);
+        cache.fetch(CacheSpec.of("tenant", String.class).key("a", id), () -> "of a");
+        TENANT.set("a");
+        try {
+            assertThat(result(users.ofTenant(id))).isEqualTo("of a");
+        } finally {
+            TENANT.remove();
+        }
+        assertThat(target.loads).hasValue(1);
+    }
+
     /** On the thread of the cache its tenant is missing, so the method would read the row of another one. */
     @Test
     void theKeyIsThatOfTheCallersThread() {
@@ -736,6 +768,9 @@ class AsyncMethodsIntegrationTests {
                     .hasMessageContaining("The method has not run")
                     .hasMessageContaining("TaskDecorator");
             assertThat(failure(users.changeOfTenant(id).toFuture())).isInstanceOf(InvalidCacheCallException.class);
+            assertThat(failure(users.ofTenantReactively(id).retry(1).toFuture()))
+                    .as("subscribed again on the thread of the cache")
+                    .isInstanceOf(InvalidCacheCallException.class);
         } finally {
             TENANT.remove();
         }
@@ -886,7 +921,7 @@ class AsyncMethodsIntegrationTests {
 
     /**
      * A thousand reads of cold keys, two hundred of them twice, over one Redis connection and one thread of the database. The one
-     * thread of the callers runs other tasks while no load has ended.
+     * thread of the callers runs other tasks while no load has ended, and no thread of the cache waits.
      */
     @Test
     void aThousandReadsBlockNeitherTheirCallersNorEachOther() throws Exception {
@@ -918,6 +953,8 @@ class AsyncMethodsIntegrationTests {
             assertThat(result(tick)).startsWith("caller");
             assertThat(reads).hasSize(1200).noneMatch(CompletableFuture::isDone);
             await().atMost(Duration.ofMinutes(1)).until(() -> target.loads.get() == 1000);
+            await().atMost(Duration.ofMinutes(1)).until(() -> heldThreads() == 0);
+            assertThat(reads).noneMatch(CompletableFuture::isDone);
             answers.countDown();
 
             for (CompletableFuture<User> read : reads) {

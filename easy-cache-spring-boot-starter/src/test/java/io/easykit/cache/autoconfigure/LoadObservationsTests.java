@@ -93,6 +93,22 @@ class LoadObservationsTests {
         assertThat(stopped).extracting(LoadObservationsTests::parent).containsExactly("load user", "request", "none");
     }
 
+    /** The value of the load arrives later, on a thread with an observation of its own. */
+    @Test
+    void leaveTheThreadThatHasBegunTheLoad() {
+        LoadObserver.Observed load = observer.begin(key);
+        load.leave();
+        assertThat(registry.getCurrentObservation()).isNull();
+        assertThat(stopped).isEmpty();
+
+        Observation other = Observation.createNotStarted("http", registry);
+        other.observe(() -> {
+            load.end(Load.STORED, null);
+            assertThat(registry.getCurrentObservation()).isSameAs(other);
+        });
+        assertThat(stopped).extracting(Observation.Context::getName).containsExactly("easycache.load", "http");
+    }
+
     /** Another handler of the application, which throws at one event. */
     private void breakAt(String event) {
         registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
