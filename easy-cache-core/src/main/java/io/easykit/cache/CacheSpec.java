@@ -2,8 +2,10 @@ package io.easykit.cache;
 
 import io.easykit.cache.type.TypeFingerprint;
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,7 @@ public final class CacheSpec<V> {
     private final Type type;
     private final CacheOptions options;
     private final String fingerprint;
+    private final @Nullable Function<? super V, @Nullable Duration> valueTtl;
 
     /**
      * @param clusterId which Redis; {@value #DEFAULT_CLUSTER} is the application's own
@@ -29,10 +32,16 @@ public final class CacheSpec<V> {
      * @throws InvalidCacheKeyException if the prefix is empty, or its colons could be taken for the end of it
      */
     public CacheSpec(String clusterId, String prefix, Type type, CacheOptions options) {
-        this(clusterId, prefix, type, options, TypeFingerprint.of(type));
+        this(clusterId, prefix, type, options, TypeFingerprint.of(type), null);
     }
 
-    private CacheSpec(String clusterId, String prefix, Type type, CacheOptions options, String fingerprint) {
+    private CacheSpec(
+            String clusterId,
+            String prefix,
+            Type type,
+            CacheOptions options,
+            String fingerprint,
+            @Nullable Function<? super V, @Nullable Duration> valueTtl) {
         if (prefix.isBlank() || prefix.startsWith(":") || prefix.endsWith(":") || prefix.contains("::")) {
             throw new InvalidCacheKeyException("The prefix '" + prefix
                     + "' cannot start a key. Use a name such as 'user' or 'user:v2', without a colon at its ends"
@@ -44,6 +53,7 @@ public final class CacheSpec<V> {
         this.type = type;
         this.options = options;
         this.fingerprint = fingerprint;
+        this.valueTtl = valueTtl;
     }
 
     public String clusterId() {
@@ -70,6 +80,11 @@ public final class CacheSpec<V> {
         return fingerprint;
     }
 
+    /** The TTL of a value, decided by the value; null if all values have the TTL of the options. */
+    public @Nullable Function<? super V, @Nullable Duration> valueTtl() {
+        return valueTtl;
+    }
+
     /** A cache on the application's own Redis with the default options. */
     public static <V> CacheSpec<V> of(String prefix, Class<V> type) {
         return of(prefix, (Type) type);
@@ -86,11 +101,27 @@ public final class CacheSpec<V> {
     }
 
     public CacheSpec<V> withClusterId(String value) {
-        return new CacheSpec<>(value, prefix, type, options, fingerprint);
+        return new CacheSpec<>(value, prefix, type, options, fingerprint, valueTtl);
     }
 
     public CacheSpec<V> withOptions(CacheOptions value) {
-        return new CacheSpec<>(clusterId, prefix, type, value, fingerprint);
+        return new CacheSpec<>(clusterId, prefix, type, value, fingerprint, valueTtl);
+    }
+
+    /**
+     * Lets each loaded value decide its own TTL, for example a token that knows how long it is valid:
+     *
+     * <pre>{@code
+     * CacheSpec.of("token", Token.class).withValueTtl(Token::validFor)
+     * }</pre>
+     *
+     * <p>The TTL of the options is the longest one: a longer TTL is cut to it, and it applies if the function returns null. A value
+     * whose TTL is zero or negative is returned and not stored, and so is one for which the function throws. Null and
+     * {@code Optional.empty()} have the null-TTL, and the function is not called for them. It runs after each load, on the
+     * thread of the load. Two specs may be equal and have different functions.
+     */
+    public CacheSpec<V> withValueTtl(Function<? super V, @Nullable Duration> value) {
+        return new CacheSpec<>(clusterId, prefix, type, options, fingerprint, value);
     }
 
     /**

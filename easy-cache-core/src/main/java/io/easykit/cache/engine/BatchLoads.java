@@ -114,7 +114,7 @@ final class BatchLoads {
                     element.key(),
                     lease,
                     bytes,
-                    ValueEnvelopes.ttl(loaded.value(), element.read().options()));
+                    ValueTtls.ttl(bytes, element.read().options()));
         }
     }
 

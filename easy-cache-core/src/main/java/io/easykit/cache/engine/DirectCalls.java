@@ -13,6 +13,7 @@ import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.Peeked;
 import io.easykit.cache.store.StoreUnavailableException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -160,15 +161,19 @@ final class DirectCalls {
         }
 
         private boolean store(@Nullable V value) {
-            Envelope bytes = isAttached() ? null : values.encode(value, key);
+            Envelope bytes = isAttached() ? null : encoded(value);
             return bytes != null
                     && epochs.isCurrent(key, lease.epoch())
                     && !freshness.isUndelivered(key)
                     && store.store(
-                            key,
-                            lease,
-                            bytes,
-                            ValueEnvelopes.ttl(value, key.spec().options()));
+                            key, lease, bytes, ValueTtls.ttl(bytes, key.spec().options()));
+        }
+
+        /** Null if the value may not be stored. */
+        private @Nullable Envelope encoded(@Nullable V value) {
+            Duration ttl = values.ownTtl(value, key);
+            Envelope bytes = ttl != null && ttl.isZero() ? null : values.encode(value, key);
+            return bytes == null || ttl == null ? bytes : bytes.withTtl(ttl);
         }
 
         @Override

@@ -84,7 +84,10 @@ final class EntryExplainer {
         say("Readers get the value. It was stored " + age(value, left) + " ago, and is valid for " + text(left)
                 + " more.");
         sayIfUpdating();
-        if (left.compareTo(isNothing(value) ? options.effectiveNullRefreshAhead() : options.effectiveRefreshAhead())
+        if (left.compareTo(
+                        isNothing(value)
+                                ? options.effectiveNullRefreshAhead()
+                                : ValueTtls.refreshAhead(value.ttl(), options))
                 > 0) {
             return result(State.FRESH, Outcome.SUCCESS);
         }
@@ -184,6 +187,9 @@ final class EntryExplainer {
 
     /** How long ago a value was stored. Its life is a little shorter by chance, so this is a range. */
     private String age(StoredEntry.Value value, Duration left) {
+        if (value.ttl() != null) {
+            return text(atLeastZero(value.ttl().minus(left)));
+        }
         Duration longest = isNothing(value) ? options.nullTtl() : options.ttl();
         Duration most = atLeastZero(longest.minus(left));
         Duration least = atLeastZero(Duration.ofMillis((long) (longest.toMillis() * (1 - options.ttlJitter())))
@@ -234,7 +240,8 @@ final class EntryExplainer {
         }
         String version =
                 value.fingerprint().equals(key.spec().fingerprint()) ? "" : ", of another version of the application";
-        return value.bytes() + " bytes, epoch " + value.epoch() + ", life " + moment(value.expires()) + version;
+        String own = value.ttl() == null ? "" : ", TTL of its own " + text(value.ttl());
+        return value.bytes() + " bytes, epoch " + value.epoch() + ", life " + moment(value.expires()) + own + version;
     }
 
     private StoredEntry.@Nullable Value ownValue() {

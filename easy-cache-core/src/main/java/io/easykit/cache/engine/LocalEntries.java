@@ -47,7 +47,8 @@ final class LocalEntries {
      */
     <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
-        Duration left = ttl.minus(age);
+        Duration own = values.ownTtl(value, key);
+        Duration left = (own == null || own.compareTo(ttl) > 0 ? ttl : own).minus(age);
         if (kept == null || left.isNegative() || left.isZero()) {
             return;
         }

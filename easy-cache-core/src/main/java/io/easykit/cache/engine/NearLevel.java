@@ -6,7 +6,6 @@ import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.Envelope.Kind;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.type.ImmutableTypes;
 import java.time.Duration;
@@ -127,7 +126,7 @@ final class NearLevel {
 
     private <V> void keep(ReadRequest<V> read, Stamp stamp, @Nullable V value, Envelope bytes, Duration remaining) {
         boolean shared = ImmutableTypes.contain(read.key().spec().type());
-        Duration life = remaining.minus(aheadOf(read, bytes));
+        Duration life = remaining.minus(ValueTtls.refreshAhead(bytes, read.options()));
         Duration nearTtl = read.options().nearTtl();
         entries.put(
                 read.key(),
@@ -135,11 +134,5 @@ final class NearLevel {
                 stamp,
                 life.compareTo(nearTtl) < 0 ? life : nearTtl,
                 ticker.nanoTime());
-    }
-
-    private static Duration aheadOf(ReadRequest<?> read, Envelope bytes) {
-        return bytes.kind() == Kind.VALUE
-                ? read.options().effectiveRefreshAhead()
-                : read.options().effectiveNullRefreshAhead();
     }
 }

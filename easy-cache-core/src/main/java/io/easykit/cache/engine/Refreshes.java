@@ -7,7 +7,6 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.Envelope.Kind;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -142,10 +141,7 @@ final class Refreshes {
 
     private static Duration aheadOf(ReadRequest<?> read, Snapshot seen) {
         Envelope value = seen.value();
-        boolean nothing = value != null && value.kind() != Kind.VALUE;
-        return nothing
-                ? read.options().effectiveNullRefreshAhead()
-                : read.options().effectiveRefreshAhead();
+        return value == null ? read.options().effectiveRefreshAhead() : ValueTtls.refreshAhead(value, read.options());
     }
 
     /** The same read on another thread; null if its load has to stay on this one. */

@@ -151,14 +151,21 @@ final class StoredLoads {
         }
     }
 
-    /** The value with its bytes; without them if the caller or its type keeps it from being stored. */
+    /** The value with its bytes; without them if the caller, its type or its TTL keeps it from being stored. */
     <V> LoadResult<V> encoded(ReadRequest<V> read, Loaded<V> loaded) {
         try {
             if (!read.storable().test(loaded.value())) {
                 return loaded;
             }
+            Duration ttl = values.ownTtl(loaded.value(), read.key());
+            if (ttl != null && ttl.isZero()) {
+                return loaded;
+            }
             Envelope bytes = values.encode(loaded.value(), read.key());
-            return bytes == null ? values.refused(loaded, read.key()) : loaded.with(bytes);
+            if (bytes == null) {
+                return values.refused(loaded, read.key());
+            }
+            return loaded.with(ttl == null ? bytes : bytes.withTtl(ttl));
         } catch (Throwable failure) {
             return new LoadResult.Failed<>(failure, loaded.asOf());
         }
@@ -183,7 +190,7 @@ final class StoredLoads {
             this.loaded = loaded;
             this.bytes = bytes;
             this.report = report;
-            this.ttl = ValueEnvelopes.ttl(loaded.value(), read.options());
+            this.ttl = ValueTtls.ttl(bytes, read.options());
             this.stamp = near.stamp(read);
             this.sent = ticker.nanoTime();
         }

@@ -1,7 +1,6 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheOptions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.engine.LoadResult.SharedValue;
@@ -11,7 +10,6 @@ import io.easykit.cache.type.ImmutableTypes;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +22,7 @@ final class ValueEnvelopes {
 
     private final ValueCodec codec;
     private final RoundTrips roundTrips;
+    private final ValueTtls ttls = new ValueTtls();
 
     ValueEnvelopes(ValueCodec codec) {
         this.codec = codec;
@@ -63,6 +62,11 @@ final class ValueEnvelopes {
         return payload == null ? null : Envelope.of(Kind.VALUE, payload);
     }
 
+    /** See {@link ValueTtls#ownOf}. */
+    <V> @Nullable Duration ownTtl(@Nullable V value, CacheKey<V> key) {
+        return ttls.ownOf(value, key);
+    }
+
     @Nullable String problemWith(Type type) {
         return codec.problemWith(type);
     }
@@ -95,14 +99,6 @@ final class ValueEnvelopes {
 
     private static boolean areImmutable(CacheKey<?> key) {
         return ImmutableTypes.contain(key.spec().type());
-    }
-
-    /** How long a value may live: shorter for "nothing", and a little shorter by chance. */
-    static Duration ttl(@Nullable Object value, CacheOptions options) {
-        boolean nothing = value == null || (value instanceof Optional<?> optional && optional.isEmpty());
-        Duration whole = nothing ? options.nullTtl() : options.ttl();
-        double cut = options.ttlJitter() * ThreadLocalRandom.current().nextDouble();
-        return whole.minusMillis((long) (whole.toMillis() * cut));
     }
 
     /** A value that could be read, "nothing" included. */

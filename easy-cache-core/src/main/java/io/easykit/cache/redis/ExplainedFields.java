@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.StoredEntry;
 import io.easykit.redis.ListReply;
 import java.time.Duration;
@@ -74,14 +75,16 @@ final class ExplainedFields {
 
     private static StoredEntry.Value value(String fingerprint, byte[] start, int length) {
         if (length < EntryFields.SHORTEST_VALUE) {
-            return new StoredEntry.Value(fingerprint, length, null, 0, null);
+            return new StoredEntry.Value(fingerprint, length, null, 0, null, null);
         }
+        Envelope envelope = EntryFields.envelope(start);
         return new StoredEntry.Value(
                 fingerprint,
                 length,
                 Instant.ofEpochMilli(EntryFields.endOfLife(start)),
                 EntryFields.epochOf(start),
-                EntryFields.envelope(start).kind());
+                envelope.kind(),
+                envelope.ttl());
     }
 
     private static StoredEntry.LoadRight loadRight(byte[] bytes) {

@@ -1,18 +1,25 @@
 package io.easykit.cache.store;
 
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A value as it is stored: one byte format version, one byte kind, then the codec's bytes. The version lets the format
- * change under a rolling deploy: what an older node cannot read is a miss to it.
+ * change under a rolling deploy: what an older node cannot read is a miss to it. A value with a TTL of its own has another
+ * version, and 6 bytes TTL in ms after the kind.
  */
 public final class Envelope {
 
     /** Of the format. */
     public static final byte VERSION = 1;
 
+    /** Of the format with a TTL. The script {@code fetch} reads it. */
+    public static final byte VERSION_WITH_TTL = 2;
+
     private static final int HEADER = 2;
+    private static final int HEADER_WITH_TTL = 8;
 
     private final byte[] bytes;
     private final int offset;
@@ -41,14 +48,41 @@ public final class Envelope {
     /** What kind of value this holds; null if it is of another version, or no envelope at all. */
     public @Nullable Kind kind() {
         int length = bytes.length - offset;
-        if (length < HEADER || bytes[offset] != VERSION) {
+        if (length < HEADER || !(bytes[offset] == VERSION || hasTtl())) {
             return null;
         }
         return Kind.of(bytes[offset + 1]);
     }
 
+    private boolean hasTtl() {
+        return bytes.length - offset >= HEADER_WITH_TTL && bytes[offset] == VERSION_WITH_TTL;
+    }
+
+    /** The TTL that it was stored with, if the value itself decided that; null if its cache did. */
+    public @Nullable Duration ttl() {
+        if (!hasTtl()) {
+            return null;
+        }
+        ByteBuffer header = ByteBuffer.wrap(bytes, offset + HEADER, HEADER_WITH_TTL - HEADER);
+        return Duration.ofMillis(
+                (long) Short.toUnsignedInt(header.getShort()) << 32 | Integer.toUnsignedLong(header.getInt()));
+    }
+
+    /** The same value with a TTL of its own. */
+    public Envelope withTtl(Duration ttl) {
+        byte[] payload = payload();
+        long millis = ttl.toMillis();
+        ByteBuffer whole = ByteBuffer.allocate(HEADER_WITH_TTL + payload.length)
+                .put(VERSION_WITH_TTL)
+                .put(bytes[offset + 1])
+                .putShort((short) (millis >> 32))
+                .putInt((int) millis)
+                .put(payload);
+        return new Envelope(whole.array(), 0);
+    }
+
     public byte[] payload() {
-        return Arrays.copyOfRange(bytes, offset + HEADER, bytes.length);
+        return Arrays.copyOfRange(bytes, offset + (hasTtl() ? HEADER_WITH_TTL : HEADER), bytes.length);
     }
 
     /** The whole as it is to be stored. */

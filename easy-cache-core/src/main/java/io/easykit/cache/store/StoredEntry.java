@@ -44,9 +44,15 @@ public record StoredEntry(
      * @param expires     end of its life; null if the value is damaged
      * @param epoch       of the prefix when it was loaded
      * @param kind        null if its format is not known here
+     * @param ttl         the TTL that the value itself decided; null if its cache did
      */
     public record Value(
-            String fingerprint, int bytes, @Nullable Instant expires, long epoch, Envelope.@Nullable Kind kind) {
+            String fingerprint,
+            int bytes,
+            @Nullable Instant expires,
+            long epoch,
+            Envelope.@Nullable Kind kind,
+            @Nullable Duration ttl) {
 
         public boolean isDamaged() {
             return expires == null;

@@ -2,7 +2,7 @@
 --
 -- KEYS   entry
 -- ARGV   none
--- return now, TTL in ms, (field, its first 14 bytes, number)*
+-- return now, TTL in ms, (field, its first 18 bytes, number)*
 --        TTL     -1 there is none, -2 there is no key, -3 the key is of another type
 --        number  the length of a value or of the load, else the time for which the other scripts take the field
 -- fields v f s i i: x
@@ -18,7 +18,7 @@ for i = 1, math.min(#fields, 400), 2 do
   local first = string.sub(name, 1, 1)
   local hasLength = first == 'v' or first == 'f'
   reply[#reply + 1] = name
-  reply[#reply + 1] = string.sub(content, 1, 14)
+  reply[#reply + 1] = string.sub(content, 1, 18)
   reply[#reply + 1] = hasLength and #content or toMillis(content)
 end
 return reply

@@ -6,7 +6,7 @@
 --        load lease     how long the caller holds the exclusive right to load
 --        keep           how long the fencing token outlives the load lease; longer than the longest load
 --        stale          the caller accepts a stale value inside the stale window
---        refresh-ahead  the last part of a value's life in which one reader refreshes it
+--        refresh-ahead  the last part of a value's life in which one reader refreshes it; at most a tenth of a TTL of its own
 --        epoch          of the prefix; a value of an older epoch is no value
 --        field          of the values that the caller can read: v and the fingerprint of their type
 -- return now, outcome, value or nil, the caller's load lease or nil, ms that the lease of another lasts, 1 if the value is stale
@@ -43,6 +43,9 @@ local function grantLease()
 end
 
 if value and not staleUntil and now < expires then
+  if #value >= 18 and string.byte(value, 11) == 2 then
+    refreshAhead = math.min(refreshAhead, struct.unpack('>I6', value, 13) / 10)
+  end
   if expires - now > refreshAhead or now < leaseEnds then return {now, 'SUCCESS', value} end
   return {now, 'SUCCESS_NEED_QUERY', value, grantLease()}
 end

@@ -6,6 +6,7 @@
 -- return as in the header of the script
 -- fields of an entry, which is a hash. In the normal state it has one field, its value:
 --        v<fingerprint>  value of one version of its type: 6 bytes end of its life in ms, 4 bytes epoch of its prefix, envelope
+--                        (1 byte format, 1 byte kind; in format 2, which is for a TTL of the value's own, 6 bytes TTL in ms)
 --        f               load: 8 bytes fencing token, which successive loaders share, 6 bytes end of the load lease or 0
 --        s               end of the stale window in ms; the values are stale since an update or an invalidation
 --        i:<token>       an update that was announced: end of its lease in ms

@@ -35,8 +35,16 @@ class ExplainIntegrationTests {
     private static final int EPOCH = 50;
 
     /** What may be in the value's field; all times are far from now. */
-    private static final List<String> VALUES =
-            List.of("none", "valid", "near its end", "old epoch", "other version", "damaged", "expired");
+    private static final List<String> VALUES = List.of(
+            "none",
+            "valid",
+            "near its end",
+            "own ttl",
+            "own ttl near its end",
+            "old epoch",
+            "other version",
+            "damaged",
+            "expired");
 
     private static final List<String> FILLS = List.of("none", "loading", "late", "given up", "damaged", "garbage");
     private static final List<String> TIMES = List.of("none", "ahead", "over", "not a number");
@@ -225,6 +233,8 @@ class ExplainIntegrationTests {
         switch (value) {
             case "valid" -> add(command, own, value(now + 300_000, EPOCH));
             case "near its end" -> add(command, own, value(now + 20_000, EPOCH));
+            case "own ttl" -> add(command, own, value(now + 20_000, EPOCH, 2, 0, 0, 0, 0, 1, 0x86, 0xa0));
+            case "own ttl near its end" -> add(command, own, value(now + 9_000, EPOCH, 2, 0, 0, 0, 0, 1, 0x86, 0xa0));
             case "old epoch" -> add(command, own, value(now + 300_000, EPOCH - 1));
             case "other version" -> add(command, "vother", value(now + 300_000, EPOCH));
             case "damaged" -> add(command, own, bytes("xx"));
@@ -253,12 +263,17 @@ class ExplainIntegrationTests {
     }
 
     private static byte[] value(long expires, int epoch) {
+        return value(expires, epoch, 1, 0, 'a', 'b', 'c');
+    }
+
+    private static byte[] value(long expires, int epoch, int... envelope) {
         byte[] end = ByteBuffer.allocate(8).putLong(expires).array();
-        return ByteBuffer.allocate(15)
-                .put(end, 2, 6)
-                .putInt(epoch)
-                .put(new byte[] {1, 0, 'a', 'b', 'c'})
-                .array();
+        ByteBuffer whole =
+                ByteBuffer.allocate(10 + envelope.length).put(end, 2, 6).putInt(epoch);
+        for (int one : envelope) {
+            whole.put((byte) one);
+        }
+        return whole.array();
     }
 
     private long now() {

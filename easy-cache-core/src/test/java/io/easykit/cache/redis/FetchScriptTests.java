@@ -94,6 +94,25 @@ class FetchScriptTests {
         assertThat(entry.state()).isEqualTo("{f=call+now +10s, v=value +20s epoch 0} lives 130s");
     }
 
+    /** Of 100 s, the last tenth. */
+    @Test
+    void refreshesAValueWithATtlOfItsOwnInTheLastTenthOfThat() {
+        String own = "\u0002\u0000" + "\u0000\u0000\u0000\u0001\u0086\u00a0" + "value";
+        entry.value(20, 0, own).lives(20);
+        assertThat(fetch("call", STRICT)).startsWith("SUCCESS \u0002");
+
+        entry.value(9, 0, own).lives(9);
+        assertThat(fetch("call", STRICT)).startsWith("SUCCESS_NEED_QUERY \u0002");
+    }
+
+    /** Too short for a TTL: readers find it unreadable. */
+    @Test
+    void takesAValueWithoutItsTtlForAnother() {
+        entry.value(20, 0, "\u0002\u0000\u0000\u0000\u0000\u0001\u0086").lives(20);
+
+        assertThat(fetch("call", STRICT)).startsWith("SUCCESS_NEED_QUERY ");
+    }
+
     @Test
     void doesNotShortenALongerLife() {
         entry.value(300, 0, "old").stale(20).lives(300);

@@ -254,6 +254,24 @@ public abstract class EntryStoreContract {
     }
 
     @Test
+    void electsOneReaderInTheLastTenthOfATtlThatTheValueDecided() {
+        CacheKey<String> key = key(cp.toBuilder().refreshAhead(LONG).build());
+        assertThat(key.spec().options().effectiveRefreshAhead()).isEqualTo(LONG);
+        Envelope own = value("a").withTtl(LONG);
+        store().store(key, lease(key), own, LONG);
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
+        Snapshot seen = store().read(key, 0);
+        assertThat(seen.value().ttl()).isEqualTo(LONG);
+        assertThat(text(seen.value())).isEqualTo("a");
+        assertThat(store().inspect(key).values()).singleElement().satisfies(value -> assertThat(value.ttl())
+                .isEqualTo(LONG));
+
+        CacheKey<String> late = sibling(key, "late", key.spec().options());
+        store().store(late, lease(late), own, LONG.dividedBy(11));
+        assertThat(store().fetch(late, 0).outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
+    }
+
+    @Test
     void tellsHowLongAValueIsStillValid() {
         CacheKey<String> key = stored(key(cp), "a");
         assertThat(store().read(key, 0).remaining()).isPositive().isLessThanOrEqualTo(LONG);

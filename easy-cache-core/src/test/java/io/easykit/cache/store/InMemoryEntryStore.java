@@ -376,7 +376,8 @@ public final class InMemoryEntryStore implements EntryStore {
                         value.envelope.toBytes().length + 10,
                         Instant.ofEpochMilli(value.expires),
                         value.epoch,
-                        value.envelope.kind())));
+                        value.envelope.kind(),
+                        value.envelope.ttl())));
                 entry.intents.forEach(
                         (token, end) -> updates.add(new StoredEntry.Update(token, Instant.ofEpochMilli(end))));
             }
@@ -410,8 +411,10 @@ public final class InMemoryEntryStore implements EntryStore {
             Envelope value = own != null && own.epoch >= epoch && now < own.expires ? own.envelope : null;
             boolean loading = entry.fill != null && now < entry.electedUntil;
             if (value != null && entry.staleUntil == null) {
-                boolean due =
-                        own.expires - now <= options.effectiveRefreshAhead().toMillis();
+                Duration ttl = value.ttl();
+                long tenth = ttl == null ? Long.MAX_VALUE : ttl.toMillis() / 10;
+                boolean due = own.expires - now
+                        <= Math.min(tenth, options.effectiveRefreshAhead().toMillis());
                 return due && !loading
                         ? new Fetched.SuccessNeedQuery(value, false, elect(entry, options, epoch))
                         : new Fetched.Success(value, false);

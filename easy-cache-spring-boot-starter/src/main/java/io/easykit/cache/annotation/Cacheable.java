@@ -69,7 +69,12 @@ public @interface Cacheable {
      */
     Consistency consistency() default Consistency.AP;
 
-    /** TTL of a value. */
+    /**
+     * TTL of a value: a duration, or a SpEL expression over {@code #result} (the content of an {@code Optional}, one element of
+     * a batch) by which each value decides its own: {@code "#result.validFor"}. The expression returns a
+     * {@code Duration}, a number of milliseconds, a text such as {@code "10m"}, or null for the TTL of the cache. That one
+     * comes from the settings, and a longer TTL is cut to it. A value with a TTL of zero or less is not stored.
+     */
     String ttl() default "";
 
     /** TTL of an absent value: null, or an empty {@code Optional}. */

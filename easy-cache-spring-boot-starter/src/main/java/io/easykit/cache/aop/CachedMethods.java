@@ -179,7 +179,7 @@ public final class CachedMethods {
     }
 
     String stalenessOf(CacheSpec<?> spec) {
-        return staleness.describe(spec.options(), declarations.isUpdatedByResult(spec));
+        return staleness.describe(spec, declarations.isUpdatedByResult(spec));
     }
 
     /** Returns the caches that the methods and beans of this context declare, as far as they were found yet. */

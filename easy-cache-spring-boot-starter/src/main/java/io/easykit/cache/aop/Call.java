@@ -10,6 +10,8 @@ import org.springframework.aop.support.AopUtils;
 /** A method call as the {@code #root} of expressions. The getters are part of the expression language. */
 final class Call {
 
+    private static final Object[] NO_ARGUMENTS = {};
+
     private final @Nullable Object target;
     private final Class<?> targetClass;
     private final Method method;
@@ -35,6 +37,11 @@ final class Call {
                 ? invocation.getMethod().getDeclaringClass()
                 : targetClass(target, invocation.getMethod());
         return new Call(target, targetClass, invocation.getMethod(), invocation.getArguments(), null);
+    }
+
+    /** Of an expression over a value alone: there is no target, and no argument. */
+    static Call ofValue(CachedMethod where, Object value) {
+        return new Call(null, where.targetClass(), where.method(), NO_ARGUMENTS, null).withResult(value);
     }
 
     /**

@@ -53,14 +53,37 @@ final class Expressions {
     private final BeanFactory beans;
     private final SpelEvaluator spel;
     private final ParameterNames names;
+    private final ResolvableType result;
+    private final boolean valuesHaveItsClass;
     private final SpelExpressionParser parser = new SpelExpressionParser();
     private final StandardTypeLocator types = new StandardTypeLocator();
 
     Expressions(CachedMethod where, BeanFactory beans, SpelEvaluator spel) {
+        this(
+                where,
+                beans,
+                spel,
+                ReturnedValue.of(where.method(), where.targetClass()).arrived(),
+                false);
+    }
+
+    private Expressions(
+            CachedMethod where,
+            BeanFactory beans,
+            SpelEvaluator spel,
+            ResolvableType result,
+            boolean valuesHaveItsClass) {
         this.where = where;
         this.beans = beans;
         this.spel = spel;
         this.names = new ParameterNames(where);
+        this.result = result.resolve() == Optional.class ? result.getGeneric(0) : result;
+        this.valuesHaveItsClass = valuesHaveItsClass;
+    }
+
+    /** For expressions over values of a cache: one that is restored has the declared class, if that is not abstract. */
+    Expressions overValues(ResolvableType values) {
+        return new Expressions(where, beans, spel, values, true);
     }
 
     /** Compiles a condition; returns null if it is empty. */
@@ -254,7 +277,7 @@ final class Expressions {
     private @Nullable Compiled variable(SpelNode node, boolean usesResult) {
         String name = node.toStringAST().substring(1);
         if (name.equals(RESULT)) {
-            return Compiled.of(Call::result, usesResult, resultType());
+            return Compiled.of(Call::result, usesResult, result);
         }
         Integer index = names.indexOf(name);
         if (index == null) {
@@ -287,7 +310,7 @@ final class Expressions {
             return null;
         }
         Property found = Property.find(type, property.getName());
-        if (found == null && isClosed(type)) {
+        if (found == null && (isClosed(type) || (valuesHaveItsClass && !Modifier.isAbstract(type.getModifiers())))) {
             throw where.problem(
                     "'" + text + "' in " + attribute + " uses the property '" + property.getName() + "', which "
                             + type.getTypeName() + " does not have",
@@ -320,26 +343,5 @@ final class Expressions {
         return type.resolve() != null
                 ? type
                 : ResolvableType.forClass(where.method().getParameterTypes()[index]);
-    }
-
-    private ResolvableType resultType() {
-        ResolvableType type =
-                ReturnedValue.of(where.method(), where.targetClass()).arrived();
-        return type.resolve() == Optional.class ? type.getGeneric(0) : type;
-    }
-
-    /**
-     * A compiled expression.
-     *
-     * @param type type of its value; null if only the call determines it
-     * @param genericType generic type of its value, as far as known
-     */
-    record Compiled(
-            CallExpression expression, boolean usesResult, @Nullable Class<?> type, @Nullable Type genericType) {
-
-        static Compiled of(CallExpression expression, boolean usesResult, ResolvableType type) {
-            Class<?> raw = type.resolve();
-            return new Compiled(expression, usesResult, raw, raw == null ? null : type.getType());
-        }
     }
 }

@@ -1,7 +1,6 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.aop.Expressions.Compiled;
 import io.easykit.cache.style.ReturnedValue;
 import java.io.Closeable;
 import java.lang.annotation.Annotation;

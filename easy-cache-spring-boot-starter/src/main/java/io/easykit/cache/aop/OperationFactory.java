@@ -9,7 +9,6 @@ import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
-import io.easykit.cache.aop.Expressions.Compiled;
 import io.easykit.cache.aop.UpdateOperation.Entry;
 import io.easykit.cache.style.ReturnedValue;
 import java.lang.annotation.Annotation;
@@ -24,10 +23,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -77,14 +75,33 @@ final class OperationFactory {
         Compiled condition = expressions.condition("condition", annotation.getString("condition"), false);
         Compiled unless = expressions.condition("unless", annotation.getString("unless"), true);
         CacheSettings declared = declared(where, annotation);
+        CacheSpec<Object> spec =
+                spec(where, name, type, () -> excepting(annotation, settings.options(name.prefix(), declared)));
+        ValueTtlExpression valueTtl = valueTtl(where, annotation, expressions, batch);
         return new ReadOperation(
-                spec(where, name, type, () -> excepting(annotation, settings.options(name.prefix(), declared))),
+                valueTtl == null ? spec : spec.withValueTtl(valueTtl),
                 key,
                 ReturnedValue.of(where.method(), where.targetClass()),
                 condition == null ? null : condition.expression(),
                 unless == null ? null : unless.expression(),
                 new BackgroundReloads(where),
                 declared);
+    }
+
+    /** Null if the TTL is a duration, or not set. */
+    private @Nullable ValueTtlExpression valueTtl(
+            CachedMethod where,
+            MergedAnnotation<Cacheable> annotation,
+            Expressions expressions,
+            @Nullable BatchMethod batch) {
+        String text = resolve(where, "ttl", annotation.getString("ttl"));
+        if (!ValueTtlExpression.isOne(text)) {
+            return null;
+        }
+        ResolvableType values = batch == null
+                ? ReturnedValue.of(where.method(), where.targetClass()).arrived()
+                : batch.value();
+        return ValueTtlExpression.of(where, expressions.overValues(values), text);
     }
 
     /** @param specs finds the cache of an entry at the time of an update: its {@code @Cacheable} may be found later */
@@ -290,14 +307,11 @@ final class OperationFactory {
 
     private @Nullable Duration duration(CachedMethod where, MergedAnnotation<?> annotation, String attribute) {
         String text = resolve(where, attribute, annotation.getString(attribute));
-        if (text.isBlank()) {
+        if (text.isBlank() || (attribute.equals("ttl") && ValueTtlExpression.isOne(text))) {
             return null;
         }
         try {
-            if (text.chars().allMatch(Character::isDigit)) {
-                throw new IllegalArgumentException("it has no unit");
-            }
-            return DurationFormatterUtils.detectAndParse(text.strip(), (DurationFormat.Unit) null);
+            return DurationTexts.parse(text);
         } catch (IllegalArgumentException unreadable) {
             throw where.problem(
                     attribute + " = \"" + text + "\" is not a duration: " + unreadable.getMessage(),

@@ -19,8 +19,11 @@ import io.easykit.cache.store.Outbox;
 public record Staleness(DegradedOptions degraded, boolean outbox) {
 
     /** @param updatedByResult whether keys are known only after the method that updates them */
-    String describe(CacheOptions options, boolean updatedByResult) {
-        return options.consistency() + ", ttl " + text(options.ttl()) + ", " + worst(options)
+    String describe(CacheSpec<?> spec, boolean updatedByResult) {
+        CacheOptions options = spec.options();
+        return options.consistency()
+                + (spec.valueTtl() == null ? ", ttl " : ", ttl of each value, at most ")
+                + text(options.ttl()) + ", " + worst(options)
                 + (updatedByResult ? lateKeys(options) : "")
                 + (options.staleOnError() == null ? "" : expired(options.staleOnError()))
                 + (options.serial() == null ? "" : serial(options.serial()));

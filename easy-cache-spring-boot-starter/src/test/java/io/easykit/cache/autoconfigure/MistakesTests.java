@@ -55,6 +55,9 @@ class MistakesTests extends MistakesContract {
             Map.entry("expired values of a strong cache", CacheDeclarationTests.KeptAndStrong.class),
             Map.entry("a soft timeout without expired values", CacheDeclarationTests.SoftAlone.class),
             Map.entry("a duration without a unit", CacheDeclarationTests.NoUnit.class),
+            Map.entry("a TTL over an unknown property", ValueTtlDeclarationTests.UnknownProperty.class),
+            Map.entry("a TTL over a parameter", ValueTtlDeclarationTests.OverParameter.class),
+            Map.entry("a TTL that is an end", ValueTtlDeclarationTests.NoDuration.class),
             Map.entry("a key of a serial cache over the result", SerialByResult.class),
             Map.entry("an update of a prefix that nobody caches", UpdatesNothing.class));
 

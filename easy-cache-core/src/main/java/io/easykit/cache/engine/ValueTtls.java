@@ -1,0 +1,91 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Envelope.Kind;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * TTLs of loaded values: that of their cache, or a shorter one that the value itself decides. The latter is stored with the
+ * value, so every node refreshes the value in the last tenth of it. The TTL of the cache is the longest one, because the
+ * bounds of staleness that are printed at the start depend on it.
+ */
+final class ValueTtls {
+
+    private static final Logger log = LoggerFactory.getLogger(ValueTtls.class);
+
+    private final Set<String> failed = ConcurrentHashMap.newKeySet();
+
+    /**
+     * The TTL that a loaded value decides, with the jitter of its cache.
+     *
+     * @return null if the TTL of the cache applies; zero if the value must not be stored
+     */
+    <V> @Nullable Duration ownOf(@Nullable V value, CacheKey<V> key) {
+        Function<? super V, @Nullable Duration> valueTtl = key.spec().valueTtl();
+        if (valueTtl == null || value == null || (value instanceof Optional<?> optional && optional.isEmpty())) {
+            return null;
+        }
+        CacheOptions options = key.spec().options();
+        try {
+            Duration own = valueTtl.apply(value);
+            if (own == null || own.compareTo(options.ttl()) >= 0) {
+                return null;
+            }
+            return own.isNegative() || own.toMillis() == 0 ? Duration.ZERO : jittered(own, options);
+        } catch (Exception | LinkageError | StackOverflowError failure) {
+            warn(key, failure);
+            return Duration.ZERO;
+        }
+    }
+
+    private void warn(CacheKey<?> key, Throwable failure) {
+        String prefix = key.spec().prefix();
+        if (failed.add(prefix)) {
+            log.warn(
+                    "The TTL of the value of {} cannot be computed, so the value is returned and not cached: {}. Correct the"
+                            + " function, or the expression in ttl. Logged once for '{}'.",
+                    key,
+                    failure.toString(),
+                    prefix);
+        }
+        log.debug("The TTL of the value of {} cannot be computed", key, failure);
+    }
+
+    /** How long a value lives that is stored now. */
+    static Duration ttl(Envelope bytes, CacheOptions options) {
+        Duration own = bytes.ttl();
+        return own != null ? own : jittered(isNothing(bytes) ? options.nullTtl() : options.ttl(), options);
+    }
+
+    /** A little shorter by chance. */
+    private static Duration jittered(Duration whole, CacheOptions options) {
+        double cut = options.ttlJitter() * ThreadLocalRandom.current().nextDouble();
+        return whole.minusMillis((long) (whole.toMillis() * cut));
+    }
+
+    /** The last part of a value's life in which it is refreshed. The script {@code fetch} decides the same. */
+    static Duration refreshAhead(Envelope bytes, CacheOptions options) {
+        return isNothing(bytes) ? options.effectiveNullRefreshAhead() : refreshAhead(bytes.ttl(), options);
+    }
+
+    /** @param own the TTL that the value decided; null if it did not */
+    static Duration refreshAhead(@Nullable Duration own, CacheOptions options) {
+        Duration ahead = options.effectiveRefreshAhead();
+        Duration tenth = own == null ? ahead : own.dividedBy(10);
+        return tenth.compareTo(ahead) < 0 ? tenth : ahead;
+    }
+
+    private static boolean isNothing(Envelope bytes) {
+        return bytes.kind() != Kind.VALUE;
+    }
+}
