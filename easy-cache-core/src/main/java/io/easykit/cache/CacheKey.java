@@ -55,6 +55,10 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     static <V> CacheKey<V> of(CacheSpec<V> spec, @Nullable Object part) {
+        if (part instanceof Long || part instanceof Integer) {
+            // As KeyText writes it. Most keys are of this form, and need no buffer.
+            return new CacheKey<>(spec, spec.prefix() + "::" + ((Number) part).longValue());
+        }
         StringBuilder text = begin(spec);
         append(text, spec, part);
         return new CacheKey<>(spec, text.toString());

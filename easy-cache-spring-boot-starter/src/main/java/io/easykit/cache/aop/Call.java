@@ -50,9 +50,12 @@ final class Call {
      */
     static Class<?> targetClass(Object target, Method method) {
         Class<?> implementation = AopUtils.getTargetClass(target);
+        if (!(target instanceof Proxy)) {
+            return implementation;
+        }
         boolean implemented = !Proxy.isProxyClass(implementation)
                 && method.getDeclaringClass().isAssignableFrom(implementation);
-        if (!(target instanceof Proxy) || implemented) {
+        if (implemented) {
             return implementation;
         }
         for (Class<?> declared : target.getClass().getInterfaces()) {

@@ -12,6 +12,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.ConfigurableTransactionManager;
@@ -48,6 +49,9 @@ final class SpringTransactions implements Transactions {
 
     /** Open transactions without synchronizations inside another one. */
     private final Object hiddenKey = new Object();
+
+    /** Participants of transactions of all threads. While there is none, a read does not search its thread. */
+    private final AtomicInteger enlisted = new AtomicInteger();
 
     private final EndedTransactions ended = new EndedTransactions();
     private final Set<PlatformTransactionManager> managed =
@@ -100,12 +104,13 @@ final class SpringTransactions implements Transactions {
 
     @Override
     public @Nullable Participant current() {
-        return (Participant) TransactionSynchronizationManager.getResource(this);
+        return enlisted.get() == 0 ? null : (Participant) TransactionSynchronizationManager.getResource(this);
     }
 
     @Override
     public void enlist(Participant participant) {
         TransactionSynchronizationManager.registerSynchronization(new Enlisted(participant, present()));
+        enlisted.incrementAndGet();
         TransactionSynchronizationManager.bindResource(this, participant);
     }
 
@@ -184,6 +189,7 @@ final class SpringTransactions implements Transactions {
         private final Participant participant;
         private final @Nullable PresentTransaction transaction;
         private boolean completing;
+        private boolean completed;
 
         Enlisted(Participant participant, @Nullable PresentTransaction transaction) {
             this.participant = participant;
@@ -215,6 +221,10 @@ final class SpringTransactions implements Transactions {
         @Override
         public void afterCompletion(int status) {
             TransactionSynchronizationManager.unbindResourceIfPossible(SpringTransactions.this);
+            if (!completed) {
+                completed = true;
+                enlisted.decrementAndGet();
+            }
             participant.afterCompletion(completion(status));
         }
 
