@@ -1,9 +1,12 @@
 package io.easykit.benchmarks;
 
+import io.easykit.benchmarks.cache.BatchReads;
 import io.easykit.benchmarks.cache.CacheVersions;
 import io.easykit.benchmarks.cache.EntrySizes;
 import io.easykit.benchmarks.cache.LocalHits;
+import io.easykit.benchmarks.cache.NearHits;
 import io.easykit.benchmarks.cache.RedisHits;
+import io.easykit.benchmarks.cache.SerialKey;
 import io.easykit.benchmarks.cache.SlowLoads;
 import io.easykit.benchmarks.measure.Comparison;
 import io.easykit.benchmarks.measure.Machine;
@@ -37,6 +40,9 @@ public final class Main {
                          c2   hits at the local level      [milliseconds of an iteration, 1000]
                          c5   loads slower than the load lease [milliseconds of a row, 8000]
                          c7   bytes of an entry
+                         c9   hot keys on the near level   [milliseconds of a run, 5000] [reads of three JVMs, 1000000]
+                         c10  ten ids as one batch         [batches of a round, 1000]
+                         c11  one hot key in order         [milliseconds of a row, 10000]
 
             delay-queue  q1   sends one by one             q6   q5 and q4 with up to 10,000,000 pending
                          q2   sends in lists               q7   slow handlers, few workers
@@ -71,6 +77,9 @@ public final class Main {
             case "c2" -> LocalHits.run(arguments);
             case "c5" -> SlowLoads.run(arguments);
             case "c7" -> EntrySizes.run();
+            case "c9" -> NearHits.run(arguments);
+            case "c10" -> BatchReads.run(arguments);
+            case "c11" -> SerialKey.run(arguments);
             case "q1" -> Sends.oneByOne(arguments);
             case "q2" -> Sends.inLists(arguments);
             case "q3" -> Flows.run(arguments);

@@ -13,17 +13,19 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A contender in a separate process. It warms a set of keys, then reads them as ordered by lines of its standard input:
- * threads and milliseconds. It replies with the number of reads, their duration in nanoseconds, the CPU nanoseconds,
- * and the number of reads without a hit.
+ * threads and milliseconds, and then perhaps a number of keys and of reads a second. It replies with the number of reads,
+ * their duration in nanoseconds, the CPU nanoseconds, and the number of reads without a hit.
  */
 final class HitLoad {
 
@@ -62,10 +64,13 @@ final class HitLoad {
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             String[] words = order.split(" ", -1);
             int threads = Integer.parseInt(words[0]);
+            int keys = words.length > 2 ? Integer.parseInt(words[2]) : KEYS;
+            long pause = words.length > 2 ? TimeUnit.SECONDS.toNanos(threads) / Long.parseLong(words[3]) : 0;
             long loads = database.loads();
             long cpu = cpuNanos();
             long began = System.nanoTime();
-            long reads = read(contender, threads, began + TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[1])));
+            long end = began + TimeUnit.MILLISECONDS.toNanos(Long.parseLong(words[1]));
+            long reads = read(threads, () -> readUntil(contender, end, keys, pause));
             long nanos = System.nanoTime() - began;
             System.out.println(reads + " " + nanos + " " + (cpuNanos() - cpu) + " " + (database.loads() - loads));
         }
@@ -76,13 +81,12 @@ final class HitLoad {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    private static long read(Contender contender, int threads, long end)
-            throws ExecutionException, InterruptedException {
+    private static long read(int threads, Callable<Long> reader) throws ExecutionException, InterruptedException {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
             List<Future<Long>> counts = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
-                counts.add(pool.submit(() -> readUntil(contender, end)));
+                counts.add(pool.submit(reader));
             }
             long reads = 0;
             for (Future<Long> count : counts) {
@@ -94,10 +98,17 @@ final class HitLoad {
         }
     }
 
-    private static long readUntil(Contender contender, long end) {
+    /** @param pause nanoseconds from one read to the next; 0 for none */
+    private static long readUntil(Contender contender, long end, int keys, long pause) {
         long reads = 0;
-        while (System.nanoTime() - end < 0) {
-            int id = ThreadLocalRandom.current().nextInt(KEYS);
+        long due = System.nanoTime();
+        for (long now = due; now - end < 0; now = System.nanoTime()) {
+            if (now - due < 0) {
+                LockSupport.parkNanos(due - now);
+                continue;
+            }
+            due += pause;
+            int id = ThreadLocalRandom.current().nextInt(keys);
             if (contender.product(id).id() != id) {
                 throw new IllegalStateException("Asked for " + id + " and got another product");
             }

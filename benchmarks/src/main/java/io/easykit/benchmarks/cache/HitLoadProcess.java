@@ -38,8 +38,17 @@ final class HitLoadProcess implements AutoCloseable {
 
     /** Reads for some time, and measures the cost in Redis. */
     Run read(int threads, long millis) {
+        return run(threads + " " + millis);
+    }
+
+    /** Reads a few keys at a steady rate. */
+    Run readHot(int threads, long millis, int keys, int perSecond) {
+        return run(threads + " " + millis + " " + keys + " " + perSecond);
+    }
+
+    private Run run(String order) {
         RedisCost before = RedisCost.of(info);
-        long[] figures = Stream.of(program.ask(threads + " " + millis).split(" ", -1))
+        long[] figures = Stream.of(program.ask(order).split(" ", -1))
                 .mapToLong(Long::parseLong)
                 .toArray();
         return new Run(

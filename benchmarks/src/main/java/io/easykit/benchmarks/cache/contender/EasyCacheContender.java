@@ -4,6 +4,7 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -22,17 +23,26 @@ final class EasyCacheContender {
 
     /** The configuration of a user. */
     static Contender open(Setup setup) {
+        return open(setup, Duration.ZERO);
+    }
+
+    static Contender openNear(Setup setup) {
+        return open(setup, Duration.ofSeconds(1));
+    }
+
+    private static Contender open(Setup setup, Duration nearTtl) {
         ConfigurableApplicationContext context = run(
                 beans -> beans.registerBean(Cached.class, () -> new Cached(setup.database())),
                 "--spring.data.redis.host=" + setup.host(),
                 "--spring.data.redis.port=" + setup.port(),
+                "--easy-cache.defaults.near-ttl=" + nearTtl.toMillis() + "ms",
                 "--easy-cache.defaults.load-lease=" + setup.election().toMillis() + "ms");
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 
     /** With a manually built cache. */
-    static Contender over(Function<Transactions, EasyCache> cache, Products database) {
-        ConfigurableApplicationContext context = runOver(cache, database);
+    static Contender over(Function<Transactions, EasyCache> cache, Products database, String... settings) {
+        ConfigurableApplicationContext context = runOver(cache, database, settings);
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 
@@ -43,11 +53,14 @@ final class EasyCacheContender {
         return Contender.of(id -> cached.products(id).get(0), context::close);
     }
 
-    private static ConfigurableApplicationContext runOver(Function<Transactions, EasyCache> cache, Products database) {
-        return run(beans -> {
-            beans.registerBean(EasyCache.class, () -> cache.apply(beans.getBean(Transactions.class)));
-            beans.registerBean(Cached.class, () -> new Cached(database));
-        });
+    private static ConfigurableApplicationContext runOver(
+            Function<Transactions, EasyCache> cache, Products database, String... settings) {
+        return run(
+                beans -> {
+                    beans.registerBean(EasyCache.class, () -> cache.apply(beans.getBean(Transactions.class)));
+                    beans.registerBean(Cached.class, () -> new Cached(database));
+                },
+                settings);
     }
 
     private static ConfigurableApplicationContext run(Consumer<GenericApplicationContext> beans, String... settings) {

@@ -51,6 +51,26 @@ final class JetCacheContender {
                 Map.of(), remotely(remote), Protected.class, () -> new Protected(setup.database()), client::shutdown);
     }
 
+    /** A local level for one second in front of Redis. */
+    static Contender both(Setup setup) {
+        return both(setup, BrieflyLocal::new);
+    }
+
+    static Contender both(Setup setup, Function<Products, ? extends Products> bean) {
+        RedisClient client = RedisClient.create(RedisURI.create(setup.host(), setup.port()));
+        CacheBuilder remote = remote(client)
+                .keyConvertor(String::valueOf)
+                .valueEncoder(Kryo5ValueEncoder.INSTANCE)
+                .valueDecoder(Kryo5ValueDecoder.INSTANCE);
+        CacheBuilder local = CaffeineCacheBuilder.createCaffeineCacheBuilder().keyConvertor(Function.identity());
+        return open(
+                Map.of(CacheConsts.DEFAULT_AREA, local),
+                remotely(remote),
+                Products.class,
+                () -> bean.apply(setup.database()),
+                client::shutdown);
+    }
+
     static Contender local(Products database, Function<Object, Object> keyConvertor) {
         CacheBuilder local = CaffeineCacheBuilder.createCaffeineCacheBuilder().keyConvertor(keyConvertor);
         return open(
@@ -132,6 +152,40 @@ final class JetCacheContender {
 
         @Override
         @Cached(name = "product:", key = "#id", expire = TTL_SECONDS, localLimit = 10_000, cacheType = CacheType.LOCAL)
+        public Product product(long id) {
+            return database.product(id);
+        }
+    }
+
+    static class BrieflyLocal implements Products {
+        private final Products database;
+
+        BrieflyLocal(Products database) {
+            this.database = database;
+        }
+
+        @Override
+        @Cached(
+                name = "prodboth:",
+                key = "#id",
+                expire = TTL_SECONDS,
+                localExpire = 1,
+                localLimit = 10_000,
+                cacheType = CacheType.BOTH)
+        public Product product(long id) {
+            return database.product(id);
+        }
+    }
+
+    static class LocalAndRemote implements Products {
+        private final Products database;
+
+        LocalAndRemote(Products database) {
+            this.database = database;
+        }
+
+        @Override
+        @Cached(name = "prodboth:", key = "#id", expire = TTL_SECONDS, localLimit = 10_000, cacheType = CacheType.BOTH)
         public Product product(long id) {
             return database.product(id);
         }

@@ -9,10 +9,13 @@ public enum LocalContender {
     EASY_CACHE("easy-cache", "local level, over a store that is away", LocalContenders::easyCache),
     EASY_CACHE_COPIES(
             "easy-cache, List<Product>", "as above; what can be changed is decoded anew", LocalContenders::copies),
+    EASY_CACHE_NEAR(
+            "easy-cache, near level", "near-ttl 5m, over a store that has the value", LocalContenders::easyCacheNear),
     SPRING("Spring + Caffeine", "defaults", source -> LocalContenders.spring(source, false)),
     SPRING_TUNED("Spring + Caffeine, tuned", "sync = true", source -> LocalContenders.spring(source, true)),
     JET_CACHE("JetCache", "LOCAL, Caffeine, fastjson2 keys", LocalContenders::jetCache),
     JET_CACHE_TUNED("JetCache, tuned", "LOCAL, Caffeine, keys as they are", LocalContenders::jetCacheTuned),
+    JET_CACHE_BOTH("JetCache, BOTH", "as tuned, with a Redis behind it", LocalContenders::jetCacheBoth),
     EASY_CACHE_ANNOTATION(
             "easy-cache, annotation alone", "over a store that has the value", LocalContenders::easyCacheAnnotation),
     EASY_CACHE_CALL(

@@ -11,6 +11,8 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -34,6 +36,18 @@ final class LocalContenders {
 
     static Contender easyCache(Products source) {
         return EasyCacheContender.over(LocalContenders::localLevelOnly, source);
+    }
+
+    /** After the first read of a key the store is not called for five minutes. */
+    static Contender easyCacheNear(Products source) {
+        return EasyCacheContender.over(
+                transactions -> EasyCacheEngine.builder(new FullStore.OneProduct(source.product(1)))
+                        .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
+                        .transactions(transactions)
+                        .nearLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE))
+                        .build(),
+                source,
+                "--easy-cache.defaults.near-ttl=5m");
     }
 
     static Contender copies(Products source) {
@@ -82,6 +96,18 @@ final class LocalContenders {
 
     static Contender jetCacheTuned(Products source) {
         return JetCacheContender.local(source, Function.identity());
+    }
+
+    /** Beside a Redis of its own, which the hits do not reach. */
+    static Contender jetCacheBoth(Products source) {
+        RedisServer redis = RedisServer.start();
+        Contender both = JetCacheContender.both(
+                new Setup(redis.host(), redis.port(), source, Duration.ofSeconds(1)),
+                JetCacheContender.LocalAndRemote::new);
+        return Contender.of(both, () -> {
+            both.close();
+            redis.close();
+        });
     }
 
     private static EasyCache overFullStore(Transactions transactions, Products source) {
