@@ -79,7 +79,7 @@ public final class BatchReads {
         try (TcpProxy line = TcpProxy.to(redis);
                 BatchContender contender = kind.open(line.host(), line.port())) {
             for (int batch = 0; batch <= DELAYED; batch++) {
-                long first = 1_000_000_000L + batch * IDS;
+                long first = 1_000_000_000L + (long) batch * IDS;
                 contender.read(ids(first, cached));
                 line.delay(DELAY);
                 long began = System.nanoTime();

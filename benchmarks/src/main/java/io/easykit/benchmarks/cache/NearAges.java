@@ -57,7 +57,8 @@ final class NearAges {
                 "oldest ms",
                 "beyond the bound");
         for (Row row : List.of(new Row(1_000, 500), new Row(1_000, 0), new Row(0, 500))) {
-            measure(row, reads);
+            // Each of these reads is a command.
+            measure(row, row.near == 0 ? reads / 10 : reads);
         }
     }
 

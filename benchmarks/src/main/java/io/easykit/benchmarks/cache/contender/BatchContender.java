@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -124,7 +125,7 @@ public final class BatchContender implements AutoCloseable {
 
     private static void mget(StatefulRedisConnection<byte[], byte[]> connection, List<Long> ids, AtomicLong loads) {
         byte[][] keys = ids.stream().map(BatchContender::key).toArray(byte[][]::new);
-        Map<byte[], byte[]> missing = new HashMap<>();
+        IdentityHashMap<byte[], byte[]> missing = new IdentityHashMap<>();
         List<KeyValue<byte[], byte[]>> found = connection.sync().mget(keys);
         for (int i = 0; i < keys.length; i++) {
             if (found.get(i).hasValue()) {
