@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
@@ -119,7 +120,7 @@ final class NearAges {
     private static void print(Row row, List<Note> reads, List<Note> updates) {
         CacheOptions options = NearNode.options(row.near, row.window);
         double bound = options.worstStaleness().toNanos() / 1e6;
-        List<TreeMap<Long, Long>> ends = endsByNumber(updates);
+        List<NavigableMap<Long, Long>> ends = endsByNumber(updates);
         double[] all = new double[reads.size()];
         for (int i = 0; i < all.length; i++) {
             all[i] = age(reads.get(i), ends.get(reads.get(i).key())) / 1e6;
@@ -141,13 +142,13 @@ final class NearAges {
     }
 
     /** For each key: when the first update ended that had made this number or a later one. */
-    private static List<TreeMap<Long, Long>> endsByNumber(List<Note> updates) {
-        List<TreeMap<Long, Long>> ends = new ArrayList<>();
+    private static List<NavigableMap<Long, Long>> endsByNumber(List<Note> updates) {
+        List<NavigableMap<Long, Long>> ends = new ArrayList<>();
         for (int key = 0; key < NearNode.KEYS; key++) {
             ends.add(new TreeMap<>());
         }
         updates.forEach(note -> ends.get(note.key()).put(note.number(), note.at()));
-        for (TreeMap<Long, Long> one : ends) {
+        for (NavigableMap<Long, Long> one : ends) {
             long first = Long.MAX_VALUE;
             for (Map.Entry<Long, Long> entry : one.descendingMap().entrySet()) {
                 first = Math.min(first, entry.getValue());
@@ -157,7 +158,7 @@ final class NearAges {
         return ends;
     }
 
-    private static long age(Note read, TreeMap<Long, Long> ends) {
+    private static long age(Note read, NavigableMap<Long, Long> ends) {
         Map.Entry<Long, Long> next = ends.higherEntry(read.number());
         return next == null ? 0 : Math.max(0, read.at() - next.getValue());
     }

@@ -16,7 +16,7 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
@@ -85,7 +85,7 @@ public final class SerialKey {
     }
 
     /** Nanoseconds of each call, sorted. */
-    private record Run(long[] reads, long[] updates, HotKey hot, RedisCost redis) {}
+    private record Run(List<Long> reads, List<Long> updates, HotKey hot, RedisCost redis) {}
 
     private static Run measure(RedisServer redis, Row row, Duration time) throws Exception {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(redis.host(), redis.port());
@@ -103,19 +103,17 @@ public final class SerialKey {
                             .key(1));
             RedisCost before = RedisCost.of(info);
             long end = System.nanoTime() + time.toNanos();
-            List<Future<long[]>> reads = new ArrayList<>();
-            List<Future<long[]>> updates = new ArrayList<>();
+            List<Future<List<Long>>> reads = new ArrayList<>();
+            List<Future<List<Long>>> updates = new ArrayList<>();
             for (int i = 0; i < READERS; i++) {
                 reads.add(pool.submit(() -> timed(end, READERS, READS_PER_SECOND, () -> hot.inTime(hot::read))));
             }
             for (int i = 0; i < WRITERS; i++) {
                 updates.add(pool.submit(() -> timed(end, WRITERS, WRITES_PER_SECOND, () -> hot.inTime(hot::update))));
             }
-            long[] readTimes = all(reads);
-            long[] updateTimes = all(updates);
-            return new Run(
-                    readTimes, updateTimes, hot,
-                    RedisCost.of(info).since(before));
+            List<Long> readTimes = all(reads);
+            List<Long> updateTimes = all(updates);
+            return new Run(readTimes, updateTimes, hot, RedisCost.of(info).since(before));
         } finally {
             pool.shutdownNow();
             cache.close();
@@ -124,7 +122,7 @@ public final class SerialKey {
     }
 
     /** Repeats a call at the steady rate of one of several threads. */
-    private static long[] timed(long end, int threads, int perSecond, Runnable call) {
+    private static List<Long> timed(long end, int threads, int perSecond, Runnable call) {
         long pause = 1_000_000_000L * threads / perSecond;
         List<Long> times = new ArrayList<>();
         long due = System.nanoTime();
@@ -137,16 +135,15 @@ public final class SerialKey {
             call.run();
             times.add(System.nanoTime() - now);
         }
-        return times.stream().mapToLong(Long::longValue).toArray();
+        return times;
     }
 
-    private static long[] all(List<Future<long[]>> parts) throws Exception {
-        List<long[]> times = new ArrayList<>();
-        for (Future<long[]> part : parts) {
-            times.add(part.get());
+    private static List<Long> all(List<Future<List<Long>>> parts) throws Exception {
+        List<Long> all = new ArrayList<>();
+        for (Future<List<Long>> part : parts) {
+            all.addAll(part.get());
         }
-        long[] all = times.stream().flatMapToLong(Arrays::stream).toArray();
-        Arrays.sort(all);
+        Collections.sort(all);
         return all;
     }
 
@@ -199,22 +196,22 @@ public final class SerialKey {
     private static void print(Row row, Run run) {
         Table.row(
                 row.title,
-                run.reads.length,
-                run.updates.length,
+                run.reads.size(),
+                run.updates.size(),
                 millis(run.reads, 0.5),
                 millis(run.reads, 0.99),
                 millis(run.reads, 1),
                 millis(run.updates, 0.5),
                 millis(run.updates, 0.99),
                 run.hot.loads,
-                String.format(Locale.ROOT, "%.2f", run.hot.loads.doubleValue() / run.updates.length),
-                String.format(Locale.ROOT, "%.2f", (double) run.redis.allCalls() / run.reads.length),
+                String.format(Locale.ROOT, "%.2f", run.hot.loads.doubleValue() / run.updates.size()),
+                String.format(Locale.ROOT, "%.2f", (double) run.redis.allCalls() / run.reads.size()),
                 run.hot.old,
                 run.hot.late);
     }
 
-    private static String millis(long[] sorted, double part) {
-        long nanos = sorted[(int) Math.min(sorted.length - 1, sorted.length * part)];
+    private static String millis(List<Long> sorted, double part) {
+        long nanos = sorted.get((int) Math.min(sorted.size() - 1, sorted.size() * part));
         return String.format(Locale.ROOT, "%.2f", nanos / 1e6);
     }
 }
