@@ -29,24 +29,28 @@ class CoreArchitectureTests {
     private static final String ASYNC = ROOT + ".async";
     private static final String ADMIN = ROOT + ".admin";
     private static final String STORE = ROOT + ".store";
+    private static final String TIME = ROOT + ".time";
     private static final String ENGINE = ROOT + ".engine";
     private static final String REDIS = ROOT + ".redis";
     private static final String CAFFEINE = ROOT + ".caffeine";
+    private static final String MEMORY = ROOT + ".memory";
     private static final String JACKSON = ROOT + ".jackson";
     private static final String MICROMETER = ROOT + ".micrometer";
 
     /** Which packages of the core each of them may use. */
-    private static final Map<String, List<String>> ARROWS = Map.of(
-            TYPE, List.of(),
-            ROOT, List.of(TYPE),
-            ASYNC, List.of(ROOT),
-            ADMIN, List.of(ROOT),
-            STORE, List.of(ROOT),
-            ENGINE, List.of(ROOT, TYPE, ASYNC, ADMIN, STORE),
-            REDIS, List.of(ROOT, STORE),
-            CAFFEINE, List.of(ROOT, STORE),
-            JACKSON, List.of(ROOT, TYPE),
-            MICROMETER, List.of(ROOT));
+    private static final Map<String, List<String>> ARROWS = Map.ofEntries(
+            Map.entry(TYPE, List.of()),
+            Map.entry(ROOT, List.of(TYPE)),
+            Map.entry(ASYNC, List.of(ROOT)),
+            Map.entry(ADMIN, List.of(ROOT)),
+            Map.entry(STORE, List.of(ROOT)),
+            Map.entry(TIME, List.of()),
+            Map.entry(ENGINE, List.of(ROOT, TYPE, ASYNC, ADMIN, STORE, TIME)),
+            Map.entry(REDIS, List.of(ROOT, STORE)),
+            Map.entry(CAFFEINE, List.of(ROOT, STORE)),
+            Map.entry(MEMORY, List.of(ROOT, STORE)),
+            Map.entry(JACKSON, List.of(ROOT, TYPE)),
+            Map.entry(MICROMETER, List.of(ROOT)));
 
     private static final int MOST_TYPES_IN_ROOT = 35;
 
@@ -78,11 +82,21 @@ class CoreArchitectureTests {
     void apiStoresAndEngineKnowNoClientAndNoSpring() {
         check(classes()
                 .that()
-                .resideInAnyPackage(ROOT, TYPE, ASYNC, ADMIN, STORE, ENGINE)
+                .resideInAnyPackage(ROOT, TYPE, ASYNC, ADMIN, STORE, TIME, MEMORY, ENGINE)
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(
-                        ROOT, TYPE, ASYNC, ADMIN, STORE, ENGINE, "java..", "org.slf4j", "org.jspecify.annotations"));
+                        ROOT,
+                        TYPE,
+                        ASYNC,
+                        ADMIN,
+                        STORE,
+                        TIME,
+                        MEMORY,
+                        ENGINE,
+                        "java..",
+                        "org.slf4j",
+                        "org.jspecify.annotations"));
     }
 
     @Test

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.Expiry;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.LocalLevel;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link LocalLevel} that keeps at most a number of entries, each for its own short life. */
@@ -17,8 +18,17 @@ public final class CaffeineLocalLevel implements LocalLevel {
      * @param maximumSize how many entries it keeps at the most
      */
     public CaffeineLocalLevel(long maximumSize) {
+        this(maximumSize, System::nanoTime);
+    }
+
+    /**
+     * @param maximumSize how many entries it keeps at the most
+     * @param nanoTime the clock of their lives
+     */
+    public CaffeineLocalLevel(long maximumSize, LongSupplier nanoTime) {
         this.entries = Caffeine.newBuilder()
                 .maximumSize(maximumSize)
+                .ticker(nanoTime::getAsLong)
                 .expireAfter(Expiry.writing((CacheKey<?> key, Entry entry) -> entry.life()))
                 .build();
     }

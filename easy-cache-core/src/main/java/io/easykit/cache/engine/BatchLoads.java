@@ -109,12 +109,12 @@ final class BatchLoads {
 
     private record ToStore<K, V>(BatchElement<K, V> element, LoadLease lease, Loaded<V> loaded, Envelope bytes) {
 
-        EntryCall.Store call() {
+        EntryCall.Store call(double random) {
             return new EntryCall.Store(
                     element.key(),
                     lease,
                     bytes,
-                    ValueTtls.ttl(bytes, element.read().options()));
+                    ValueTtls.ttl(bytes, element.read().options(), random));
         }
     }
 
@@ -134,7 +134,7 @@ final class BatchLoads {
         }
         long sent = ticker.nanoTime();
         List<EntryReply<Boolean>> replies =
-                store.callAll(all.stream().map(ToStore::call).toList());
+                store.callAll(all.stream().map(one -> one.call(ticker.random())).toList());
         for (int i = 0; i < all.size(); i++) {
             BatchElement<K, V> element = all.get(i).element;
             Loaded<V> loaded = all.get(i).loaded;

@@ -8,7 +8,6 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
 
 /** Waits for the loads and updates of other nodes, as {@link EntryPoller} does, for several elements together. */
@@ -79,7 +78,7 @@ final class BatchPoller {
             if (waiting.isEmpty()) {
                 return;
             }
-            ticker.pause(Math.min(left, pause - ThreadLocalRandom.current().nextLong(pause / 2)));
+            ticker.pause(Math.min(left, pause - (long) (ticker.random() * pause / 2)));
             look(waiting, from);
             pause = Math.min(2 * pause, EntryPoller.LAST_POLL_NANOS);
         }

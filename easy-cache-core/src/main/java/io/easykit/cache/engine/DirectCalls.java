@@ -166,7 +166,10 @@ final class DirectCalls {
                     && epochs.isCurrent(key, lease.epoch())
                     && !freshness.isUndelivered(key)
                     && store.store(
-                            key, lease, bytes, ValueTtls.ttl(bytes, key.spec().options()));
+                            key,
+                            lease,
+                            bytes,
+                            ValueTtls.ttl(bytes, key.spec().options(), ticker.random()));
         }
 
         /** Null if the value may not be stored. */

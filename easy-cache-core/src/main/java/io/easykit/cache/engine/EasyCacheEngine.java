@@ -21,6 +21,7 @@ import io.easykit.cache.async.Futures;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
+import io.easykit.cache.time.EngineTime;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,10 +44,16 @@ public final class EasyCacheEngine extends ClusteredCache {
     private final Ticker ticker;
     private final AsyncEasyCache async;
     private final boolean disabled;
+    private final List<LocalLevel> levels;
 
     private EasyCacheEngine(
-            CacheClusters clusters, EngineContext engine, CacheCounts counts, @Nullable Futures futures) {
+            CacheClusters clusters,
+            List<LocalLevel> levels,
+            EngineContext engine,
+            CacheCounts counts,
+            @Nullable Futures futures) {
         super(clusters);
+        this.levels = levels;
         this.counts = counts;
         this.disabled = futures == null;
         this.updates = new Updates(clusters, engine);
@@ -185,6 +192,11 @@ public final class EasyCacheEngine extends ClusteredCache {
                 : new CacheAdministration(clusters(), new KnownCaches(declared, counts));
     }
 
+    /** Drops the values that this JVM keeps: those of the near and the local levels. */
+    public void clearLocally() {
+        levels.forEach(LocalLevel::clear);
+    }
+
     /** How many keys of serial caches have calls that run or wait. */
     int busyKeys() {
         return ordered.busyKeys();
@@ -298,6 +310,13 @@ public final class EasyCacheEngine extends ClusteredCache {
             return this;
         }
 
+        /** Sets the time and the threads of the engine; a test moves it. Default: the time of the JVM, and threads. */
+        public Builder time(EngineTime value) {
+            this.ticker = Ticker.of(value);
+            value.background().ifPresent(this::background);
+            return this;
+        }
+
         Builder ticker(Ticker value) {
             this.ticker = value;
             return this;
@@ -320,11 +339,13 @@ public final class EasyCacheEngine extends ClusteredCache {
                     loadObserver,
                     ticker);
             CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
-            CacheClusters all = CacheClusters.of(disabled ? Map.of() : stores, (id, store) -> {
+            List<LocalLevel> all = new ArrayList<>();
+            CacheClusters clusters = CacheClusters.of(disabled ? Map.of() : stores, (id, store) -> {
                 CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());
+                all.addAll(List.of(levels.local(), levels.near()));
                 return new CacheCluster(id, store, levels, options, outbox, engine);
             });
-            return new EasyCacheEngine(all, engine, counts, disabled ? null : futures);
+            return new EasyCacheEngine(clusters, all, engine, counts, disabled ? null : futures);
         }
     }
 }

@@ -6,7 +6,6 @@ import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -143,7 +142,7 @@ final class EntryPoller {
         }
 
         long nextPause() {
-            long next = Math.min(left, pause - ThreadLocalRandom.current().nextLong(pause / 2));
+            long next = Math.min(left, pause - (long) (ticker.random() * pause / 2));
             pause = Math.min(2 * pause, LAST_POLL_NANOS);
             return next;
         }

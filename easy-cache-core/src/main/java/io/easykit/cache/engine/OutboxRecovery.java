@@ -15,7 +15,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -92,7 +91,7 @@ final class OutboxRecovery {
     private void await(Waiting partition) {
         while (true) {
             try {
-                partition.done.get(CHECK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+                var unused = ticker.await(partition.done, CHECK_EVERY.toNanos());
                 return;
             } catch (TimeoutException notYet) {
                 if (partition.isStopped.getAsBoolean()) {

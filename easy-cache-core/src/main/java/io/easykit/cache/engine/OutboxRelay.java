@@ -6,12 +6,10 @@ import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.time.EngineTime.Scheduler;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -66,7 +64,7 @@ final class OutboxRelay {
     private final Ticker ticker;
     private final String owner = UUID.randomUUID().toString();
 
-    private volatile @Nullable ScheduledExecutorService thread;
+    private volatile @Nullable Scheduler thread;
     private volatile boolean wasStarted;
     private volatile boolean holdsLease;
     private volatile @Nullable OutboxBacklog backlog;
@@ -88,12 +86,7 @@ final class OutboxRelay {
 
     synchronized void start() {
         if (thread == null) {
-            ScheduledThreadPoolExecutor started = new ScheduledThreadPoolExecutor(1, task -> {
-                Thread relay = new Thread(task, "easy-cache-outbox-" + delivery.clusterId());
-                relay.setDaemon(true);
-                return relay;
-            });
-            started.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            Scheduler started = ticker.newScheduler("easy-cache-outbox-" + delivery.clusterId());
             thread = started;
             wasStarted = true;
             schedule(started, Duration.ZERO);
@@ -102,19 +95,19 @@ final class OutboxRelay {
 
     /** Lets a round end that is at work: to interrupt it inside an embedded database can close that. */
     synchronized void stop() {
-        ScheduledExecutorService running = thread;
+        Scheduler running = thread;
         thread = null;
         holdsLease = false;
         if (running == null) {
             return;
         }
-        running.shutdown();
+        running.stop();
         try {
-            if (!running.awaitTermination(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
-                running.shutdownNow();
+            if (!running.awaitStop(GRACE.toNanos())) {
+                running.stopNow();
             }
         } catch (InterruptedException stop) {
-            running.shutdownNow();
+            running.stopNow();
             Thread.currentThread().interrupt();
         }
     }
@@ -127,9 +120,9 @@ final class OutboxRelay {
         return recovery;
     }
 
-    private void schedule(ScheduledExecutorService executor, Duration delay) {
+    private void schedule(Scheduler executor, Duration delay) {
         try {
-            var unused = executor.schedule(() -> schedule(executor, round()), delay.toNanos(), TimeUnit.NANOSECONDS);
+            executor.schedule(() -> schedule(executor, round()), delay.toNanos());
         } catch (RejectedExecutionException stopped) {
             log.debug("The outbox relay of Redis cluster '{}' was stopped", delivery.clusterId());
         }
@@ -142,7 +135,7 @@ final class OutboxRelay {
      * @throws StoreUnavailableException if the partition does not answer, or this relay is stopped
      */
     void deliverBeforeReaders(Predicate<CacheKey<?>> here) {
-        ScheduledExecutorService running = thread;
+        Scheduler running = thread;
         if (running != null) {
             recovery.deliver(here, running, () -> thread != running);
         } else if (wasStarted) {

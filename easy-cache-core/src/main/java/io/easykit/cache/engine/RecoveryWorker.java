@@ -6,13 +6,11 @@ import io.easykit.cache.engine.RecentInvalidations.Recent;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.time.EngineTime.Scheduler;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -75,7 +73,7 @@ final class RecoveryWorker {
     /** One that was stopped may still be at work when the next one starts. */
     private final Lock tickLock = new ReentrantLock();
 
-    private volatile @Nullable ScheduledExecutorService thread;
+    private volatile @Nullable Scheduler thread;
     private int probes;
     private int failedTicks;
     private long lastTick;
@@ -133,21 +131,16 @@ final class RecoveryWorker {
             List.of(probeQueued, deliveryQueued, repetitionQueued).forEach(queued -> queued.set(false));
             String name =
                     "easy-cache-recovery-" + delivery.clusterId() + (partitions.count() > 1 ? "-" + partition : "");
-            ScheduledExecutorService started = Executors.newSingleThreadScheduledExecutor(task -> {
-                Thread worker = new Thread(task, name);
-                worker.setDaemon(true);
-                return worker;
-            });
-            var unused = started.scheduleWithFixedDelay(
-                    this::tick, 0, options.probeInterval().toNanos(), TimeUnit.NANOSECONDS);
+            Scheduler started = ticker.newScheduler(name);
+            started.repeat(this::tick, options.probeInterval().toNanos());
             thread = started;
         }
     }
 
     synchronized void stop() {
-        ScheduledExecutorService running = thread;
+        Scheduler running = thread;
         if (running != null) {
-            running.shutdownNow();
+            running.stopNow();
             thread = null;
         }
     }
@@ -186,10 +179,10 @@ final class RecoveryWorker {
 
     /** Does nothing while the worker is stopped. */
     private void after(Duration pause, Runnable task) {
-        ScheduledExecutorService running = thread;
+        Scheduler running = thread;
         if (running != null) {
             try {
-                var unused = running.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
+                running.schedule(task, pause.toNanos());
             } catch (RejectedExecutionException stopped) {
                 log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
             }

@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -131,8 +130,7 @@ final class SoftLoads {
         long from = ticker.nanoTime();
         long otherLeft = other.startedAt + miss.options.loadSoftTimeout().toNanos() - from;
         try {
-            LoadResult<V> result =
-                    other.result.get(Math.max(0, Math.min(otherLeft, miss.end - from)), TimeUnit.NANOSECONDS);
+            LoadResult<V> result = ticker.await(other.result, Math.max(0, Math.min(otherLeft, miss.end - from)));
             if (result instanceof LoadResult.Shared<V> shared && miss.read.isFreshEnough(shared.asOf())) {
                 return new Waited.Done<>(values.copyFor(shared, miss.key()));
             }
@@ -153,7 +151,7 @@ final class SoftLoads {
         }
         try {
             long left = Math.max(0, miss.end - ticker.nanoTime());
-            return new Waited.Done<>(mine.result.get(left, TimeUnit.NANOSECONDS));
+            return new Waited.Done<>(ticker.await(mine.result, left));
         } catch (TimeoutException late) {
             return new Waited.Late<>();
         } catch (InterruptedException stop) {

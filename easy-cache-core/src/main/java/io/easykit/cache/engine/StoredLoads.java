@@ -190,7 +190,7 @@ final class StoredLoads {
             this.loaded = loaded;
             this.bytes = bytes;
             this.report = report;
-            this.ttl = ValueTtls.ttl(bytes, read.options());
+            this.ttl = ValueTtls.ttl(bytes, read.options(), ticker.random());
             this.stamp = near.stamp(read);
             this.sent = ticker.nanoTime();
         }

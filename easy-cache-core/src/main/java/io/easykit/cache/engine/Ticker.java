@@ -1,26 +1,46 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.time.EngineTime;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** The engine's own clock and pauses; never decides whether a value is valid. */
-interface Ticker {
+interface Ticker extends EngineTime {
 
-    Ticker SYSTEM = new Ticker() {
-        @Override
-        public long nanoTime() {
-            return System.nanoTime();
-        }
+    Ticker SYSTEM = of(EngineTime.SYSTEM);
 
-        @Override
-        public void pause(long nanos) throws InterruptedException {
-            TimeUnit.NANOSECONDS.sleep(nanos);
-        }
-    };
+    /** The same time. */
+    static Ticker of(EngineTime time) {
+        return new Ticker() {
+            @Override
+            public long nanoTime() {
+                return time.nanoTime();
+            }
 
-    long nanoTime();
+            @Override
+            public void pause(long nanos) throws InterruptedException {
+                time.pause(nanos);
+            }
 
-    void pause(long nanos) throws InterruptedException;
+            @Override
+            public <T> T await(CompletableFuture<T> result, long nanos)
+                    throws InterruptedException, ExecutionException, TimeoutException {
+                return time.await(result, nanos);
+            }
+
+            @Override
+            public double random() {
+                return time.random();
+            }
+
+            @Override
+            public Scheduler newScheduler(String threadName) {
+                return time.newScheduler(threadName);
+            }
+        };
+    }
 
     /** Ends after a pause that holds no thread. */
     default CompletableFuture<Void> later(long nanos) {

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,7 +25,7 @@ final class ValueTtls {
     private final Set<String> failed = ConcurrentHashMap.newKeySet();
 
     /**
-     * The TTL that a loaded value decides, with the jitter of its cache.
+     * The TTL that a loaded value decides.
      *
      * @return null if the TTL of the cache applies; zero if the value must not be stored
      */
@@ -41,7 +40,7 @@ final class ValueTtls {
             if (own == null || own.compareTo(options.ttl()) >= 0) {
                 return null;
             }
-            return own.isNegative() || own.toMillis() == 0 ? Duration.ZERO : jittered(own, options);
+            return own.isNegative() || own.toMillis() == 0 ? Duration.ZERO : own;
         } catch (Exception | LinkageError | StackOverflowError failure) {
             warn(key, failure);
             return Duration.ZERO;
@@ -61,15 +60,17 @@ final class ValueTtls {
         log.debug("The TTL of the value of {} cannot be computed", key, failure);
     }
 
-    /** How long a value lives that is stored now. */
-    static Duration ttl(Envelope bytes, CacheOptions options) {
-        Duration own = bytes.ttl();
-        return own != null ? own : jittered(isNothing(bytes) ? options.nullTtl() : options.ttl(), options);
-    }
-
-    /** A little shorter by chance. */
-    private static Duration jittered(Duration whole, CacheOptions options) {
-        double cut = options.ttlJitter() * ThreadLocalRandom.current().nextDouble();
+    /**
+     * How long a value lives that is stored now, a little shorter by chance.
+     *
+     * @param random from 0 to 1
+     */
+    static Duration ttl(Envelope bytes, CacheOptions options, double random) {
+        Duration whole = bytes.ttl();
+        if (whole == null) {
+            whole = isNothing(bytes) ? options.nullTtl() : options.ttl();
+        }
+        double cut = options.ttlJitter() * random;
         return whole.minusMillis((long) (whole.toMillis() * cut));
     }
 

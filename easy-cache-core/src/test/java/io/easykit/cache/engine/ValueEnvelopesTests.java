@@ -21,19 +21,21 @@ class ValueEnvelopesTests {
                 .nullTtl(Duration.ofSeconds(10))
                 .ttlJitter(0.5)
                 .build();
-        for (int i = 0; i < 1000; i++) {
-            assertThat(ValueTtls.ttl(VALUE, options)).isBetween(Duration.ofSeconds(50), Duration.ofSeconds(100));
+        for (double random : new double[] {0, 0.5, 0.999}) {
+            long cut = (long) (100_000 * 0.5 * random);
+            assertThat(ValueTtls.ttl(VALUE, options, random)).isEqualTo(Duration.ofMillis(100_000 - cut));
             for (Kind nothing : List.of(Kind.NULL, Kind.EMPTY_OPTIONAL)) {
-                assertThat(ValueTtls.ttl(Envelope.of(nothing, new byte[0]), options))
-                        .isBetween(Duration.ofSeconds(5), Duration.ofSeconds(10));
+                assertThat(ValueTtls.ttl(Envelope.of(nothing, new byte[0]), options, random))
+                        .isEqualTo(Duration.ofMillis(10_000 - cut / 10));
             }
         }
-        assertThat(Stream.generate(() -> ValueTtls.ttl(VALUE, options))
-                        .limit(100)
-                        .distinct())
-                .hasSizeGreaterThan(10);
-        assertThat(ValueTtls.ttl(VALUE, options.toBuilder().ttlJitter(0).build()))
+        assertThat(ValueTtls.ttl(VALUE, options.toBuilder().ttlJitter(0).build(), 0.9))
                 .isEqualTo(Duration.ofSeconds(100));
+    }
+
+    @Test
+    void spreadsLivesByChance() {
+        assertThat(Stream.generate(Ticker.SYSTEM::random).limit(100).distinct()).hasSizeGreaterThan(10);
     }
 
     @Test

@@ -5,7 +5,6 @@ import io.easykit.boot.LettuceHints;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartReport;
 import io.easykit.cache.CacheListener;
-import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.RunningLoad;
@@ -21,8 +20,10 @@ import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.springcache.SpringCacheMethods;
 import io.easykit.cache.store.Outbox;
+import io.easykit.cache.time.EngineTime;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -178,8 +179,7 @@ public final class EasyCacheAutoConfiguration {
 
         @Bean(destroyMethod = "stop")
         EasyCacheEngine easyCache(
-                RedisConnections easyCacheConnections,
-                NamedClusters easyCacheClusters,
+                EntryStores stores,
                 BackgroundExecutor easyCacheBackground,
                 Futures easyCacheFutures,
                 ValueCodec codec,
@@ -189,9 +189,10 @@ public final class EasyCacheAutoConfiguration {
                 ObjectProvider<Outbox> outbox,
                 ObjectProvider<CacheListener> listeners,
                 ObjectProvider<LoadObserver> loadObserver,
+                ObjectProvider<EngineTime> time,
                 ObjectProvider<EasyCacheCustomizer> customizers) {
+            LongSupplier nanoTime = time.getIfAvailable(() -> EngineTime.SYSTEM)::nanoTime;
             EasyCacheEngine.Builder builder = EasyCacheEngine.builder(codec)
-                    .store(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections.store())
                     .availability(properties.availability().options())
                     .degraded(properties.degradedOptions())
                     .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
@@ -199,18 +200,20 @@ public final class EasyCacheAutoConfiguration {
                     .async(easyCacheFutures);
             EasyCacheProperties.Local local = properties.local();
             if (local.maximumSize() > 0) {
-                builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize()));
+                builder.localLevels(() -> new CaffeineLocalLevel(local.maximumSize(), nanoTime));
             }
             long near = properties.near().maximumSize();
             if (near > 0) {
-                builder.nearLevels(() -> new CaffeineLocalLevel(near));
+                builder.nearLevels(() -> new CaffeineLocalLevel(near, nanoTime));
             }
-            easyCacheClusters.stores().forEach(builder::store);
+            stores.byClusterId().forEach(builder::store);
             outbox.ifAvailable(builder::outbox);
             loadObserver.ifAvailable(builder::loadObserver);
             builder.listener(easyCacheEvents.listener());
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+            // After the customizers: threads in place of virtual time would leave a test without effect.
+            time.ifAvailable(builder::time);
             return builder.build();
         }
 
@@ -220,28 +223,37 @@ public final class EasyCacheAutoConfiguration {
         }
 
         @Bean
-        RedisConnections easyCacheConnections(
-                RedisConnectionFactory redisConnectionFactory, EasyCacheProperties properties) {
-            return new RedisConnections(redisConnectionFactory, properties.keyPrefix(), properties.commandTimeout());
-        }
-
-        @Bean
-        NamedClusters easyCacheClusters(EasyCacheProperties properties, ObjectProvider<SslBundles> sslBundles) {
-            return new NamedClusters(properties, sslBundles.getIfAvailable());
-        }
-
-        @Bean
         EasyCacheLifecycle easyCacheLifecycle(
                 ObjectProvider<EasyCacheEngine> cache,
-                RedisConnections easyCacheConnections,
-                NamedClusters easyCacheClusters,
+                ObjectProvider<RedisEntryStores> stores,
                 EasyCacheProperties properties) {
             Map<String, RedisConnections> required = new LinkedHashMap<>();
             if (properties.requireRedisAtStart()) {
-                required.put(CacheSpec.DEFAULT_CLUSTER, easyCacheConnections);
-                required.putAll(easyCacheClusters.connections());
+                stores.ifAvailable(redis -> required.putAll(redis.connections()));
             }
             return new EasyCacheLifecycle(cache.getIfAvailable(), required);
+        }
+
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnMissingBean(EntryStores.class)
+        static class RedisConfiguration {
+
+            @Bean
+            RedisConnections easyCacheConnections(
+                    RedisConnectionFactory redisConnectionFactory, EasyCacheProperties properties) {
+                return new RedisConnections(
+                        redisConnectionFactory, properties.keyPrefix(), properties.commandTimeout());
+            }
+
+            @Bean
+            NamedClusters easyCacheClusters(EasyCacheProperties properties, ObjectProvider<SslBundles> sslBundles) {
+                return new NamedClusters(properties, sslBundles.getIfAvailable());
+            }
+
+            @Bean
+            RedisEntryStores easyCacheStores(RedisConnections easyCacheConnections, NamedClusters easyCacheClusters) {
+                return new RedisEntryStores(easyCacheConnections, easyCacheClusters);
+            }
         }
 
         /**

@@ -2,7 +2,6 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
-import io.easykit.cache.store.EntryStore;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,12 +57,6 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
 
     Map<String, RedisConnections> connections() {
         return connections;
-    }
-
-    Map<String, EntryStore> stores() {
-        Map<String, EntryStore> stores = new LinkedHashMap<>();
-        connections.forEach((id, one) -> stores.put(id, one.store()));
-        return stores;
     }
 
     @Override

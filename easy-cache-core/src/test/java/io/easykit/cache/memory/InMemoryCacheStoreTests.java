@@ -1,0 +1,55 @@
+package io.easykit.cache.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.EntryStoreContract;
+import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Fetched;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class InMemoryCacheStoreTests extends EntryStoreContract {
+
+    private final AtomicLong millis = new AtomicLong();
+    private final InMemoryCacheStore store = new InMemoryCacheStore(millis::get);
+
+    @Override
+    protected EntryStore store() {
+        return store;
+    }
+
+    @Override
+    protected void pass(Duration time) {
+        millis.addAndGet(time.toMillis());
+    }
+
+    @Override
+    protected boolean holds(CacheKey<?> key) {
+        return store.inspect(key).exists();
+    }
+
+    @Test
+    void clearsAllButTheEpochs() {
+        CacheKey<String> key = CacheSpec.of("cleared", String.class).key(1);
+        Fetched.Leased leased = (Fetched.Leased) store.fetch(key, 0);
+        store.store(key, leased.lease(), Envelope.of(Envelope.Kind.NULL, new byte[0]), Duration.ofMinutes(1));
+        store.takeWorkLease("work", "a", Duration.ofMinutes(1));
+        Map<String, Long> raised = store.raiseEpochs(0, Map.of("other", 0L), "");
+        store.prepareClear(0, List.of("cleared"), "t", Duration.ofMinutes(1));
+        assertThat(store.values(key)).hasSize(1);
+
+        store.clear();
+
+        assertThat(store.values(key)).isEmpty();
+        assertThat(holds(key)).isFalse();
+        assertThat(store.takeWorkLease("work", "b", Duration.ofMinutes(1))).isZero();
+        assertThat(store.epochs(0).raised()).isEqualTo(raised);
+        assertThat(store.epochs(0).clearing()).isEmpty();
+    }
+}
