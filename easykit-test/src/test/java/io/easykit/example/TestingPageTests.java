@@ -14,7 +14,15 @@ import org.junit.jupiter.api.Test;
 class TestingPageTests {
 
     private static final Path PAGE = Path.of("../docs/testing.md");
-    private static final Path EXAMPLES = Path.of("src/test/java/io/easykit/example");
+    private static final Path HERE = Path.of("src/test/java/io/easykit/example");
+    private static final List<String> EXAMPLES = List.of(
+            "ReminderTests.java",
+            "ReminderApplicationTests.java",
+            "shop/MailListenerTests.java",
+            "UserCacheTests.java",
+            "PriceApplicationTests.java",
+            "catalog/TitlesTests.java",
+            "ReminderCacheApplicationTests.java");
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
     private static List<String> lines(String code) {
@@ -23,9 +31,8 @@ class TestingPageTests {
 
     private static String examples() throws IOException {
         StringBuilder all = new StringBuilder();
-        for (String test :
-                List.of("ReminderTests.java", "ReminderApplicationTests.java", "shop/MailListenerTests.java")) {
-            all.append(Files.readString(EXAMPLES.resolve(test)));
+        for (String test : EXAMPLES) {
+            all.append(Files.readString(HERE.resolve(test)));
         }
         return String.join("\n", lines(all.toString()));
     }
@@ -43,7 +50,7 @@ class TestingPageTests {
     void theExamplesRunAsTests() throws IOException {
         String examples = examples();
 
-        assertThat(blocks()).hasSizeGreaterThanOrEqualTo(4);
+        assertThat(blocks()).hasSizeGreaterThanOrEqualTo(11);
         for (String block : blocks()) {
             for (String part : block.split("\n\n", -1)) {
                 assertThat(examples).contains(String.join("\n", lines(part)));

@@ -61,8 +61,8 @@ public final class CacheFaults {
     }
 
     /**
-     * The process of the next update dies after its commit and before its invalidation. Look at other nodes: the update stays
-     * announced in the store until its lease ends.
+     * The process of the next update dies after its commit and before its invalidation. The update stays prepared in the store
+     * until its lease ends. Read by another node than the one that made it.
      */
     public synchronized void crashAfterNextCommit() {
         crashes = true;

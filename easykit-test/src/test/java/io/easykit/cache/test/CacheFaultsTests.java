@@ -65,6 +65,20 @@ class CacheFaultsTests {
     }
 
     @Test
+    void keepsLocalValuesInVirtualTime() {
+        cache.faults().storeAway();
+        read(cache.cache(), ap);
+
+        cache.advance(Duration.ofMillis(4_999));
+        read(cache.cache(), ap);
+        assertThat(cache.numbers("name").local()).isEqualTo(1);
+
+        cache.advance(Duration.ofMillis(1));
+        read(cache.cache(), ap);
+        assertThat(cache).hasLoads("name", 2);
+    }
+
+    @Test
     void opensTheCircuitBreakerAsInProductionIfCallsFail() {
         cache.faults().storeFails();
 

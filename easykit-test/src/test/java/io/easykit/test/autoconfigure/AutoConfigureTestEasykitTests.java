@@ -97,7 +97,6 @@ class AutoConfigureTestEasykitTests {
         ages.of("Bob");
         cache.advance(Duration.ZERO);
         cache.faults().storeAway();
-        queue.faults().storeAway();
     }
 
     @Test

@@ -11,7 +11,7 @@ import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
-/** Enables the cache of a test that asks for it, where the properties of all tests disable it. */
+/** Enables the cache for tests with the annotation, where the properties of all tests disable it. */
 final class EnableEasyCacheContextCustomizerFactory implements ContextCustomizerFactory {
 
     @Override

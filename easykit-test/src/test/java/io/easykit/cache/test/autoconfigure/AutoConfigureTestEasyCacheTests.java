@@ -3,6 +3,7 @@ package io.easykit.cache.test.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.Availability;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.autoconfigure.EasyCacheCustomizer;
@@ -36,6 +37,7 @@ import org.springframework.transaction.annotation.Transactional;
             "easy-cache.enabled=false",
             "easy-cache.require-redis-at-start=true",
             "easy-cache.clusters.second.port=1",
+            "easy-cache.outbox=jdbc",
             "delay-queue.enabled=false"
         })
 @AutoConfigureTestEasyCache
@@ -118,6 +120,23 @@ class AutoConfigureTestEasyCacheTests {
     }
 
     @Test
+    void deliversTheOutboxAfterAnOutage() {
+        EasyCache other = cache.otherNode();
+        CacheSpec<String> entries = CacheSpec.of("near", String.class);
+        other.fetch(entries.key(1L), () -> "old");
+        cache.faults().storeAway();
+        users.renameNear(1, "Eve");
+        assertThat(cache).hasEntry("near", 1L).withValue("old");
+
+        cache.faults().heal();
+        cache.advance(Duration.ofSeconds(10));
+
+        assertThat(cache).hasNoEntry("near", 1L);
+        assertThat(cache.cache().availability(CacheSpec.DEFAULT_CLUSTER).state())
+                .isEqualTo(Availability.State.AVAILABLE);
+    }
+
+    @Test
     void hasAStoreForEachCluster() {
         users.nameInSecondCluster(1);
 
@@ -180,7 +199,7 @@ class AutoConfigureTestEasyCacheTests {
         void leavesEntriesFaultsAndCountsBehind() {
             users.nearName(1);
             users.name(1);
-            cache.advance(Duration.ofDays(1));
+            cache.advance(Duration.ofHours(1));
             users.nearName(1);
             users.name(1);
             cache.faults().storeAway();

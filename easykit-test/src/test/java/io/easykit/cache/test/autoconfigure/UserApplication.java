@@ -53,6 +53,12 @@ class UserApplication {
         }
 
         @Transactional
+        @UpdateCache(prefix = "near", keys = "#id")
+        public void renameNear(long id, String name) {
+            database.update("update users set name = ? where id = ?", name, id);
+        }
+
+        @Transactional
         @UpdateCache(prefix = "user", keys = "#id")
         @UpdateCache(prefix = "strict", keys = "#id")
         public void rename(long id, String name) {
