@@ -51,22 +51,21 @@ final class AsyncReader {
             FallbackReader fallback,
             ReadParts parts,
             NearLevel near,
-            Readers.Sources from,
+            Source source,
             Shared shared) {
         this.normal = normal;
         this.fallback = fallback;
         this.parts = parts;
         this.near = near;
-        this.freshness = from.freshness();
+        this.source = source;
+        this.freshness = shared.freshness();
         this.limit = shared.limit();
-        EngineContext engine = shared.engine();
-        this.source = new Source(from.store(), from.epochs(), engine.listener(), engine.ticker());
-        this.transactions = engine.transactions();
-        this.listener = engine.listener();
+        this.transactions = shared.transactions();
+        this.listener = source.listener();
     }
 
-    /** What all readers of an engine or of a Redis share. */
-    record Shared(LoadBulkhead limit, EngineContext engine) {}
+    /** What all readers of one Redis share. */
+    record Shared(Freshness freshness, LoadBulkhead limit, Transactions transactions) {}
 
     /** Whether the store can be called without a thread that waits. */
     boolean isPossible() {

@@ -166,10 +166,7 @@ final class DirectCalls {
                     && epochs.isCurrent(key, lease.epoch())
                     && !freshness.isUndelivered(key)
                     && store.store(
-                            key,
-                            lease,
-                            bytes,
-                            ValueTtls.ttl(bytes, key.spec().options(), ticker.random()));
+                            key, lease, bytes, ValueTtls.ttl(bytes, key.spec().options(), ticker.random()));
         }
 
         /** Null if the value may not be stored. */

@@ -23,8 +23,9 @@ record Readers(FallbackReader single, AsyncReader later, BatchReader batch, Dire
         FallbackReader single = new FallbackReader(dispatcher, freshness, from.local(), uncached, cpReads, engine);
         BatchParts batch = BatchParts.of(store, from.epochs(), parts, limit, engine);
         BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
-        AsyncReader later =
-                new AsyncReader(dispatcher, single, parts, near, from, new AsyncReader.Shared(limit, engine));
+        AsyncCall.Source source = new AsyncCall.Source(store, from.epochs(), engine.listener(), engine.ticker());
+        AsyncReader.Shared shared = new AsyncReader.Shared(freshness, limit, engine.transactions());
+        AsyncReader later = new AsyncReader(dispatcher, single, parts, near, source, shared);
         return new Readers(
                 single,
                 later,

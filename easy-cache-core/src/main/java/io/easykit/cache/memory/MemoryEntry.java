@@ -224,7 +224,8 @@ final class MemoryEntry {
                 value.envelope.toBytes().length + 10,
                 Instant.ofEpochMilli(value.expires),
                 value.epoch,
-                value.envelope.kind())));
+                value.envelope.kind(),
+                value.envelope.ttl())));
         List<StoredEntry.Update> announced = new ArrayList<>();
         updates.forEach((token, ends) -> announced.add(new StoredEntry.Update(token, Instant.ofEpochMilli(ends))));
         return new StoredEntry(

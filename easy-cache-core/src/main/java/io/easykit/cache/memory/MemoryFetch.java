@@ -1,8 +1,8 @@
 package io.easykit.cache.memory;
 
-import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.memory.MemoryEntry.Value;
+import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import java.time.Duration;
@@ -36,15 +36,12 @@ final class MemoryFetch {
     }
 
     Fetched on(MemoryEntry entry) {
-        CacheOptions options = spec.options();
         Value found = entry.value(spec.fingerprint(), epoch);
         Value value = found != null && now < found.expires() ? found : null;
         Long staleUntil = entry.staleUntil();
         boolean loading = now < leaseEnds(entry.lease());
         if (value != null && staleUntil == null) {
-            boolean due =
-                    value.expires() - now <= options.effectiveRefreshAhead().toMillis();
-            return due && !loading
+            return value.expires() - now <= refreshAhead(value.envelope()) && !loading
                     ? new Fetched.SuccessNeedQuery(value.envelope(), false, grant(entry))
                     : new Fetched.Success(value.envelope(), false);
         }
@@ -59,6 +56,13 @@ final class MemoryFetch {
         }
         LoadLease mine = grant(entry);
         return stale == null ? new Fetched.NeedQuery(mine) : new Fetched.SuccessNeedQuery(stale.envelope(), true, mine);
+    }
+
+    /** In milliseconds; at most a tenth of a TTL that the value itself decided. */
+    private double refreshAhead(Envelope value) {
+        long ahead = spec.options().effectiveRefreshAhead().toMillis();
+        Duration own = value.ttl();
+        return own == null ? (double) ahead : Math.min((double) ahead, (double) own.toMillis() / 10);
     }
 
     private long leaseEnds(@Nullable MemoryLease lease) {

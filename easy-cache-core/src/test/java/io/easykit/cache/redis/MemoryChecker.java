@@ -231,8 +231,9 @@ final class MemoryChecker implements AutoCloseable {
                 });
                 return;
             }
-            Envelope value = Envelope.of(Envelope.Kind.VALUE, ("v" + sequence++).getBytes(ISO_8859_1));
             Duration ttl = Duration.ofMillis(1 + random.nextInt(400));
+            Envelope plain = Envelope.of(Envelope.Kind.VALUE, ("v" + sequence++).getBytes(ISO_8859_1));
+            Envelope value = random.nextBoolean() ? plain.withTtl(ttl) : plain;
             both("store " + key + " " + ttl, store -> store.store(key, lease(held, store), value, ttl));
         }
 
