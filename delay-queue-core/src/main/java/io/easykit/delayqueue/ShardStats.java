@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param parked    messages that were due, and wait behind another one of their ordering key; among those that wait, not among the
  *     due ones
  * @param stoppedKeys ordering keys that a dead letter has stopped; counted among the first thousand or so that are held
+ * @param flow      limits of the shard, or null if no consumer has used any for an hour
  */
 public record ShardStats(
         Instant now,
@@ -31,9 +32,10 @@ public record ShardStats(
         Set<AlertLimits.Kind> alerts,
         Counters counters,
         long parked,
-        long stoppedKeys) {
+        long stoppedKeys,
+        @Nullable ShardFlow flow) {
 
-    /** A shard without ordering keys. */
+    /** A shard without ordering keys and limits. */
     public ShardStats(
             Instant now,
             @Nullable Pause pause,
@@ -44,11 +46,16 @@ public record ShardStats(
             @Nullable Instant oldestDue,
             Set<AlertLimits.Kind> alerts,
             Counters counters) {
-        this(now, pause, waiting, due, inFlight, dead, oldestDue, alerts, counters, 0, 0);
+        this(now, pause, waiting, due, inFlight, dead, oldestDue, alerts, counters, 0, 0, null);
     }
 
     public ShardStats {
         alerts = Set.copyOf(alerts);
+    }
+
+    /** Whether limits keep due messages from being claimed. */
+    public boolean limited() {
+        return flow != null && due > 0 && (flow.lacksPermit() || (flow.places() > 0 && inFlight >= flow.places()));
     }
 
     /** Whether claims are stopped. */

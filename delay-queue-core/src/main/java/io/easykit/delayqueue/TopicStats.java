@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +56,26 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
     /** Ordering keys that a dead letter has stopped. */
     public long stoppedKeys() {
         return sum(ShardStats::stoppedKeys);
+    }
+
+    /** Whether limits keep due messages of any shard from being claimed. */
+    public boolean limited() {
+        return shards.stream().anyMatch(ShardStats::limited);
+    }
+
+    /** The limits of all shards together, or null if there are none. Shards that are limited have no permits for the others. */
+    public @Nullable ShardFlow flow() {
+        List<ShardFlow> flows = shards.stream()
+                .flatMap(shard -> Stream.ofNullable(shard.flow()))
+                .toList();
+        double perSecond = flows.stream().mapToDouble(ShardFlow::perSecond).sum();
+        return flows.isEmpty()
+                ? null
+                : new ShardFlow(
+                        perSecond == 0 ? Duration.ZERO : Duration.ofNanos(Math.round(1e9 / perSecond)),
+                        flows.stream().mapToInt(ShardFlow::burst).sum(),
+                        limited() ? 0 : flows.stream().mapToInt(ShardFlow::permits).sum(),
+                        flows.stream().mapToInt(ShardFlow::places).sum());
     }
 
     /** Whether the claims of any shard are stopped. */

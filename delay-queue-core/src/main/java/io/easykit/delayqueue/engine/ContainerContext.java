@@ -9,6 +9,7 @@ import java.util.function.IntConsumer;
  * @param limiter   permits for calls of the handler
  * @param workers  runs handlers
  * @param isPaused whether the container must claim nothing for now
+ * @param shards of the topic
  * @param shardsKept receives the number of shards that the store keeps
  */
 record ContainerContext(
@@ -17,4 +18,5 @@ record ContainerContext(
         ConcurrencyLimiter limiter,
         Workers workers,
         BooleanSupplier isPaused,
+        int shards,
         IntConsumer shardsKept) {}

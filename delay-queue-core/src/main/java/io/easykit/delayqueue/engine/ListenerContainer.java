@@ -79,7 +79,7 @@ public final class ListenerContainer implements RunningListeners.Member {
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
      *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
-     *                                deadLetterRetention, alerts
+     *                                deadLetterRetention, limits, alerts
      */
     public void start() {
         Thread ending = startOrStopping();
@@ -102,7 +102,7 @@ public final class ListenerContainer implements RunningListeners.Member {
             }
             if (stopping == null && !running) {
                 int shards = engine.topics().shardsOrAssumed(endpoint.topic());
-                engine.settingsGuard().add(endpoint);
+                engine.settingsGuard().add(endpoint, shards);
                 running = true;
                 try {
                     begin(shards);
@@ -304,7 +304,7 @@ public final class ListenerContainer implements RunningListeners.Member {
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
         IntConsumer shardsKept = kept -> requireShards(shards, kept);
-        ContainerContext shared = new ContainerContext(engine, runs, created, runners, this::isPaused, shardsKept);
+        ContainerContext shared = new ContainerContext(engine, runs, created, runners, this::isPaused, shards, shardsKept);
         TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();
@@ -336,12 +336,14 @@ public final class ListenerContainer implements RunningListeners.Member {
     }
 
     /**
-     * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, and
-     * where a message that waits here would be dead if this node died.
+     * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, where a
+     * message that waits here would be dead if this node died, and where it would use a permit or a place of the topic.
      */
     private int mostPrefetched(Workers runners) {
-        boolean never =
-                !runners.queues() || endpoint.ackMode() == AckMode.MANUAL || endpoint.maxLeaseExpirations() == 1;
+        boolean never = !runners.queues()
+                || endpoint.ackMode() == AckMode.MANUAL
+                || endpoint.maxLeaseExpirations() == 1
+                || !endpoint.limits().isNone();
         return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
     }
 }

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.QueueStore;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>When.</b> The reply to a claim contains the next due time. The next claim is then, or at a wakeup for an earlier
  * message, or after a second, in case a wakeup was lost. This only schedules the calls; the store decides which messages are
  * due.
+ *
+ * <p><b>Limits.</b> The reply to a claim whose topic has used up its rate contains the time of the next permit. No wakeup brings the
+ * next claim forward. If no place is left in flight, the next claim is when this consumer has settled a message, at a wakeup, which
+ * another consumer sends when it leaves a place free, or after a second.
  *
  * <p><b>Lost replies.</b> A claim without a reply may have been carried out. It is repeated with the same number until it is
  * answered, before anything else is claimed. The reply may have been too large for the command timeout, so each repetition
@@ -59,6 +64,8 @@ final class MessageClaimer {
     private long request;
     private long dueAt;
     private long pollAt;
+    private long throttledUntil;
+    private @Nullable Long toldWhenFull;
     private boolean leasesHaveEnded;
     private long graceUntil;
     private int bytes = Claim.MOST_BYTES;
@@ -70,6 +77,7 @@ final class MessageClaimer {
         this.owner = owner;
         this.settlements = settlements;
         this.pollAt = context.nanos();
+        this.throttledUntil = pollAt;
         this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;
     }
@@ -85,11 +93,15 @@ final class MessageClaimer {
 
     /** A message is due earlier than the due time in the last reply. */
     void expect(Instant due) {
-        dueAt = Math.min(dueAt, storeClock.nanosAt(due));
+        dueAt = Math.max(throttledUntil, Math.min(dueAt, storeClock.nanosAt(due)));
     }
 
     boolean isDue() {
-        return context.nanos() - dueAt >= 0;
+        return context.nanos() - dueAt >= 0 || hasFreedPlace();
+    }
+
+    private boolean hasFreedPlace() {
+        return toldWhenFull != null && toldWhenFull != settlements.told();
     }
 
     /** Whether a message is due, or it is time to look for one whose wakeup was lost. */
@@ -124,6 +136,7 @@ final class MessageClaimer {
                     besideLost,
                     context.endpoint().lease(),
                     bytes,
+                    context.limits(),
                     InFlightMessage.leases(piggybacked));
         }
         long asked = context.nanos();
@@ -177,6 +190,8 @@ final class MessageClaimer {
             // The due messages went to other consumers: no reason to hurry.
             dueAt = now + SHORT_PAUSE;
         }
+        throttledUntil = answer.status() == ClaimStatus.THROTTLED ? dueAt : now;
+        toldWhenFull = answer.status() == ClaimStatus.FULL ? settlements.told() : null;
         pollAt = now + POLL_INTERVAL;
         Instant nextLeaseEnd = answer.nextLeaseEnd();
         leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
@@ -238,7 +253,7 @@ final class MessageClaimer {
 
     /** Time until the next claim, if no message is due before. */
     long untilDue(long now) {
-        return Math.min(pollAt, dueAt) - now;
+        return hasFreedPlace() ? 0 : Math.min(pollAt, dueAt) - now;
     }
 
     long untilNextPoll(long now) {

@@ -31,6 +31,7 @@ final class Settlements {
     private final Deque<InFlightMessage> failed = new ArrayDeque<>();
     private final Map<Duration, Deque<InFlightMessage>> handedBack = new LinkedHashMap<>(); // by their delay
     private final Deque<InFlightMessage> givenUp = new ArrayDeque<>();
+    private long told;
 
     Settlements(ShardContext context) {
         this.context = context;
@@ -55,6 +56,11 @@ final class Settlements {
     int size() {
         int released = handedBack.values().stream().mapToInt(Deque::size).sum();
         return acknowledged.size() + failed.size() + released + givenUp.size();
+    }
+
+    /** How many messages the store has settled since the begin. */
+    long told() {
+        return told;
     }
 
     boolean hasAcknowledged() {
@@ -130,6 +136,7 @@ final class Settlements {
 
     /** The store has answered. */
     void conclude(InFlightMessage message, Settlement answer) {
+        told++;
         String death = message.result().death();
         if (answer != Settlement.APPLIED && !(message.isSettlementAttempted() && (death == null || hasDied(message)))) {
             context.events().settledLate(message);

@@ -83,17 +83,11 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         this.endpoint = container.runs().endpoint();
         this.shard = shard;
         this.onEnd = onEnd;
-        EngineContext engine = container.engine();
-        this.context = new ShardContext(
-                shard,
-                endpoint,
-                engine.store(),
-                new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
-                engine.loops()::nanos);
+        this.context = ShardContext.of(container, shard);
         this.settlements = new Settlements(context);
         this.claimer = new MessageClaimer(context, owner, settlements);
         this.leases = new LeaseRenewer(context);
-        this.readiness = new ShardReadiness(context, engine.topics(), container.shardsKept(), this::onEarlierDue);
+        this.readiness = new ShardReadiness(context, container.engine().topics(), container.shardsKept(), this::onEarlierDue);
         this.starter = new ExecutionStarter(container, context, leases, this, claimer::lateness);
         this.backOff = new StoreBackOff(context.nanos());
         this.batchUntil = context.nanos();

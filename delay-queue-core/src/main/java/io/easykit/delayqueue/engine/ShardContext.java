@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.function.LongSupplier;
@@ -8,11 +9,29 @@ import java.util.function.LongSupplier;
 /**
  * Shared by the parts of a {@link ShardConsumer}.
  *
+ * @param limits share of the shard
  * @param events log lines and events of the shard
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
 record ShardContext(
-        ShardKey shard, ListenerEndpoint endpoint, QueueBackend store, ShardEvents events, LongSupplier clock) {
+        ShardKey shard,
+        ListenerEndpoint endpoint,
+        FlowShare limits,
+        QueueBackend store,
+        ShardEvents events,
+        LongSupplier clock) {
+
+    static ShardContext of(ContainerContext container, ShardKey shard) {
+        EngineContext engine = container.engine();
+        ListenerEndpoint endpoint = container.runs().endpoint();
+        return new ShardContext(
+                shard,
+                endpoint,
+                FlowShare.of(endpoint.limits(), shard.shard(), container.shards()),
+                engine.store(),
+                new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
+                engine.loops()::nanos);
+    }
 
     long nanos() {
         return clock.getAsLong();

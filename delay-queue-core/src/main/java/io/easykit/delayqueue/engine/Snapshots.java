@@ -185,7 +185,8 @@ final class Snapshots {
                 stats.alerts(),
                 stats.counters(),
                 stats.parked(),
-                stats.stoppedKeys());
+                stats.stoppedKeys(),
+                stats.flow());
     }
 
     private @Nullable Rates rates(String topic, List<ShardKey> keys) {

@@ -4,10 +4,12 @@ import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.TopicSeries;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.LoopExecutor;
@@ -24,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Maintains a topic periodically: repairs the leftovers of failed calls ({@link Repairs}), reads the shard count again,
- * reports when a limit is exceeded and when it no longer is, removes dead letters after their retention, and announces those
+ * reports other limits of another node, reports when a limit is exceeded and when it no longer is, removes dead letters after their retention, and announces those
  * of the topic whose dead letters the listener gets ({@link DeadLetterRelay}). Each node
  * checks; the store lets one of them report. Shards that do not answer are left out, so that they do not hide the others.
  */
@@ -62,6 +64,7 @@ final class TopicMonitor implements LoopExecutor.Step {
     private long rereadAt;
     private long failingAt;
     private String conflict = "";
+    private FlowShare otherLimits = FlowShare.NONE;
     private final Set<String> refusals = new HashSet<>();
 
     /** @param shardsKept takes the number of shards that the store has kept */
@@ -99,6 +102,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         attempt(this::rereadShards);
         attempt(this::repair);
         attempt(this::announce);
+        attempt(this::compareLimits);
         attempt(this::purge);
         attempt(() -> check(endpoint.alerts()));
         attempt(() -> checkFailing(endpoint.alerts()));
@@ -139,6 +143,28 @@ final class TopicMonitor implements LoopExecutor.Step {
             conflict = text;
         }
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
+    }
+
+    /** Each node applies its own limits, and leaves them in the store. So those of another node are seen sooner or later. */
+    private void compareLimits() {
+        if (endpoint.limits().isNone()) {
+            return;
+        }
+        FlowShare own = FlowShare.of(endpoint.limits(), 0, shards.size());
+        ShardFlow used = engine.store().stats(shards.get(0)).flow();
+        FlowShare last = used == null ? own : FlowShare.of(used);
+        if (used != null && !last.equals(own) && !last.equals(otherLimits)) {
+            otherLimits = last;
+            log.warn(
+                    "Topic {} has limits of {} on this node, and another node uses others (about {} a second, burst {}, {} in"
+                            + " flight). Each node applies its own, so the topic may run as fast as the larger ones allow."
+                            + " Give all nodes the same.",
+                    endpoint.topic(),
+                    endpoint.limits(),
+                    used.perSecond() * shards.size(),
+                    used.burst() * shards.size(),
+                    used.places() * shards.size());
+        }
     }
 
     private void announce() {

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.TopicConflictException;
 import java.util.ArrayList;
@@ -19,13 +20,25 @@ final class TopicSettingsGuard {
     /**
      * Takes in a listener that starts.
      *
-     * @throws TopicConflictException if it contradicts one that runs
+     * @param shards of its topic
+     * @throws TopicConflictException if it contradicts one that runs, or its limits leave a shard without a place
      */
-    synchronized void add(ListenerEndpoint newcomer) {
+    synchronized void add(ListenerEndpoint newcomer, int shards) {
+        requirePlaces(newcomer, shards);
         running.stream()
                 .filter(other -> other.topic().equals(newcomer.topic()))
                 .forEach(other -> requireAgreement(newcomer, other));
         running.add(newcomer);
+    }
+
+    private static void requirePlaces(ListenerEndpoint endpoint, int shards) {
+        Integer places = endpoint.limits().maxInFlight();
+        if (places != null && places < shards) {
+            throw new TopicConflictException(
+                    "Listener '" + endpoint.id() + "' has maxInFlight " + places + ", and its topic '" + endpoint.topic()
+                            + "' has " + shards + " shards, so some shards could run nothing.",
+                    "Give max-in-flight a value of " + shards + " or more.");
+        }
     }
 
     synchronized void remove(ListenerEndpoint endpoint) {
@@ -37,6 +50,7 @@ final class TopicSettingsGuard {
         requireSame("deadKeyPolicy", ListenerEndpoint::deadKeyPolicy, one, other);
         requireSame("leaseExpiredDelay", ListenerEndpoint::leaseExpiredDelay, one, other);
         requireSame("deadLetterRetention", ListenerEndpoint::deadLetterRetention, one, other);
+        requireSame("limits", TopicSettingsGuard::limits, one, other);
         requireSame("alerts", TopicSettingsGuard::alerts, one, other);
         requireSameIdempotency(one, other);
     }
@@ -51,6 +65,10 @@ final class TopicSettingsGuard {
                             + "' is idempotent, so a message that one of them has handled could run again in the other.",
                     "Make both idempotent, or neither: give both listeners the same.");
         }
+    }
+
+    private static @Nullable FlowLimits limits(ListenerEndpoint endpoint) {
+        return endpoint.limits().isNone() ? null : endpoint.limits();
     }
 
     private static @Nullable AlertLimits alerts(ListenerEndpoint endpoint) {

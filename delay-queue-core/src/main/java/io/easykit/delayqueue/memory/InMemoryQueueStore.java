@@ -73,7 +73,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     public InMemoryQueueStore(LongSupplier micros) {
         this.clock = new MemoryClock(micros);
         this.wakeups = new Wakeups(clock);
-        this.claims = new Claims(clock);
+        this.claims = new Claims(clock, wakeups);
         this.orderingKeys = new OrderingKeys(wakeups);
         this.settling = new Settling(clock, wakeups, orderingKeys);
         this.changes = new Changes(clock, wakeups, orderingKeys);
@@ -173,12 +173,8 @@ public final class InMemoryQueueStore implements QueueBackend {
         MemoryShard shard = shard(key);
         Long earliestDue = shard.first(State.WAITING);
         List<Long> exposed = OrderingKeys.exposeQuietly(shard, Settling.held(shard, claim.acknowledged()));
-        Claimed claimed = claims.claim(shard, claim, Settling.end(shard, claim.acknowledged()));
-        Instant nextDue = claimed.nextDue();
-        if (wakeups.isNews(earliestDue, exposed) && nextDue != null && !nextDue.isAfter(claimed.now())) {
-            wakeups.notify(key, null, List.of(nextDue.toEpochMilli()));
-        }
-        return claimed;
+        List<Settlement> acknowledged = Settling.end(shard, claim.acknowledged());
+        return claims.claim(shard, claim, acknowledged, wakeups.isNews(earliestDue, exposed));
     }
 
     @Override

@@ -107,6 +107,7 @@ final class Inspection {
                         shard.counter("redriven"),
                         shard.counter("purged")),
                 shard.in(State.WAITING).stream().filter(MemoryMessage::isParked).count(),
-                OrderingKeys.stopped(shard));
+                OrderingKeys.stopped(shard),
+                shard.flow.shown(clock));
     }
 }

@@ -26,6 +26,8 @@ final class MemoryShard {
     /** Ids of the messages that hold ordering keys, by key. */
     final Map<String, String> held = new TreeMap<>();
 
+    final Flow flow = new Flow();
+
     private final MemoryMessage.Places places = new MemoryMessage.Places();
 
     /** Of the last delivery. */

@@ -5,6 +5,7 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.Browsed;
@@ -14,6 +15,7 @@ import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
 import io.easykit.redis.ListReply;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -24,6 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the replies of the scripts that show messages and counts, in the forms that their headers name. */
@@ -88,7 +91,8 @@ final class InspectionReplies {
         OLDEST_DUE,
         ALERTS,
         PARKED,
-        STOPPED_KEYS
+        STOPPED_KEYS,
+        LIMITS
     }
 
     enum CounterField {
@@ -168,7 +172,18 @@ final class InspectionReplies {
                         counters.getOrDefault("redriven", 0L),
                         counters.getOrDefault("purged", 0L)),
                 reply.number(StatsReply.PARKED),
-                reply.number(StatsReply.STOPPED_KEYS));
+                reply.number(StatsReply.STOPPED_KEYS),
+                flow(reply.textOrNull(StatsReply.LIMITS)));
+    }
+
+    private static @Nullable ShardFlow flow(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        long[] parts =
+                Stream.of(text.split(":")).mapToLong(Long::parseLong).toArray();
+        return new ShardFlow(
+                Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
     }
 
     /** One digit for each kind, in their order. */

@@ -11,6 +11,7 @@ import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
@@ -143,7 +144,8 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
                 .add(claim.count())
                 .add(claim.besideLost())
                 .add(claim.lease())
-                .add(claim.bytes());
+                .add(claim.bytes())
+                .add(text(claim.limits()));
         addLeases(arguments, claim.acknowledged());
         return Replies.claimed(scripts.list(QueueScript.CLAIM, shard, arguments));
     }
@@ -285,6 +287,10 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
     public void close() {
         wakeups.close();
         scripts.close();
+    }
+
+    private static String text(FlowShare limits) {
+        return limits.isNone() ? "" : limits.stepMicros() + ":" + limits.burst() + ":" + limits.places();
     }
 
     private boolean changes(QueueScript name, ShardKey shard, Arguments arguments) {

@@ -183,6 +183,8 @@ final class Replies {
             case 1 -> ClaimStatus.CLAIMED;
             case 0 -> ClaimStatus.PAUSED;
             case -1 -> ClaimStatus.OUTDATED;
+            case 2 -> ClaimStatus.THROTTLED;
+            case 3 -> ClaimStatus.FULL;
             default -> throw unknown(code);
         };
     }

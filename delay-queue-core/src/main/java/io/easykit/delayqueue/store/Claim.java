@@ -17,22 +17,41 @@ import java.util.List;
  * @param bytes        maximum size of all frames in the reply. Messages are handed out as long as their frames fit. A frame
  *     of more than a quarter is left out, to be read separately, and counts as a quarter; so at least four fit. If a claim is
  *     repeated with less, messages that no longer fit wait again
+ * @param limits       of the shard: no more messages are handed out than these allow
  * @param acknowledged leases to acknowledge in the same call, before the claim
  */
 public record Claim(
-        String owner, long request, int count, int besideLost, Duration lease, int bytes, List<Lease> acknowledged) {
+        String owner,
+        long request,
+        int count,
+        int besideLost,
+        Duration lease,
+        int bytes,
+        FlowShare limits,
+        List<Lease> acknowledged) {
 
     /** About 10 ms on a line of 100 Mbit/s. */
     public static final int MOST_BYTES = 1 << 17;
 
-    /** A claim of as many bytes as usual. */
+    /** A claim of as many bytes as usual, without limits. */
     public Claim(String owner, long request, int count, int besideLost, Duration lease, List<Lease> acknowledged) {
         this(owner, request, count, besideLost, lease, MOST_BYTES, acknowledged);
     }
 
+    /** A claim without limits. */
+    public Claim(
+            String owner, long request, int count, int besideLost, Duration lease, int bytes, List<Lease> acknowledged) {
+        this(owner, request, count, besideLost, lease, bytes, FlowShare.NONE, acknowledged);
+    }
+
+    /** The same request under limits. */
+    public Claim under(FlowShare share) {
+        return new Claim(owner, request, count, besideLost, lease, bytes, share, acknowledged);
+    }
+
     /** The same request, to be answered with fewer bytes. */
     public Claim within(int fewer) {
-        return new Claim(owner, request, count, besideLost, lease, fewer, acknowledged);
+        return new Claim(owner, request, count, besideLost, lease, fewer, limits, acknowledged);
     }
 
     public Claim {

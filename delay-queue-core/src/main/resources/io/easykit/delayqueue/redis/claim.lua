@@ -2,26 +2,73 @@
 -- The same request number again gets the same hand-out again, so that a lost reply costs nothing.
 --
 -- KEYS   prefix, settings
--- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, bytes of bodies, (id, number)*
+-- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, bytes of bodies, limits, (id, number)*
 --        the pairs are acknowledged
+--        limits  empty, or step:burst:places, the share that this shard has of the limits of its topic. A permit for one message
+--                comes each step, in us, and up to burst of them are kept; at most places messages are in flight. 0 is no such limit
 -- return now, status, next due or -1, next end of a lease or -1, code* as one text,
 --        (id, number, due, failures, lost, releases, frame)*
---        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request
+--        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request, 2 no permit is left for the
+--                messages that are due, and next due is when there are some, 3 no place is left for them, and next due is -1
 --        code    1 acknowledged, 0 stale, 2 gone
 --        frame   empty if the body is missing: the consumer is to fail the message; a number, its length, if it is
 --                more than a quarter of the bytes: the consumer is to read it piece by piece. It counts as a quarter
 local owner, request = ARGV[1], toInteger(ARGV[2], 1, 2 ^ 53, 'request number')
 local most, besideLost = toInteger(ARGV[3], 1, 100, 'count'), toInteger(ARGV[4], 0, 100, 'count')
 local lease = duration(ARGV[5], 1, 10 ^ 11, 'lease')
-local space = toInteger(ARGV[6], 1, 2 ^ 31, 'bytes')
-checkGroups(7, 2)
+local mostText, space = ARGV[3], toInteger(ARGV[6], 1, 2 ^ 31, 'bytes')
+checkGroups(8, 2)
 local lastClaim = prefix .. 'claim:' .. owner
 local codes, hasWritten, hasLarge, exposed = '', false, false, nil
-if #ARGV > 6 then
-  codes, hasWritten, exposed = acknowledge(7)
+if #ARGV > 7 then
+  codes, hasWritten, exposed = acknowledge(8)
   codes = table.concat(codes)
 end
 local reply = {now, 1, -1, -1, codes}
+local flow -- only where there are limits, so that other topics do not pay for them
+if ARGV[7] ~= '' then
+  local step, burst, places = string.match(ARGV[7], '^(%d+):(%d+):(%d+)$')
+  check(places, 'limits are not step:burst:places: ' .. ARGV[7])
+  flow = {step = toInteger(step, 0, 2 ^ 43, 'step'), burst = toInteger(burst, 0, 10 ^ 5, 'burst'),
+    places = toInteger(places, 0, 10 ^ 6, 'places'), key = prefix .. 'flow'}
+  -- Permits, in millionths, that were there at a time in us, and whether a consumer waits for a place.
+  local kept, at, isAwaited = string.match(redis.call('MGET', flow.key)[1] or '', '^(%d+):(%d+):([01]):')
+  flow.isAwaited = isAwaited == '1'
+  flow.kept, flow.at = math.min(tonumber(kept or flow.burst * 10 ^ 6), flow.burst * 10 ^ 6), tonumber(at or micros)
+  -- The clock has stepped back: permits come again from now on.
+  flow.isLate = flow.at > micros
+  if flow.isLate then flow.at = micros end
+
+  function flow.millionths()
+    return math.min(flow.burst * 10 ^ 6, flow.kept + math.floor((micros - flow.at) * 10 ^ 6 / flow.step))
+  end
+
+  function flow.permits() return flow.step > 0 and math.floor(flow.millionths() / 10 ^ 6) or 100 end
+
+  function flow.spare()
+    return flow.places > 0 and flow.places - redis.call('ZCOUNT', inflight, '(' .. string.format('%d', now), '+inf') or 100
+  end
+
+  -- Uses permits for so many messages, or gives them back if the number is negative. Before the messages move: a script that stops
+  -- half way has used too many permits, and never too few.
+  function flow.use(n)
+    local ttl = 3600000
+    if flow.step > 0 then
+      flow.kept, flow.at = math.max(0, math.min(flow.burst * 10 ^ 6, flow.millionths() - n * 10 ^ 6)), micros
+      ttl = ttl + math.ceil((flow.burst * 10 ^ 6 - flow.kept) * flow.step / 10 ^ 9)
+    end
+    allowWhenFull()
+    hasWritten = true
+    redis.call('SET', flow.key, string.format('%d:%d:%d:', flow.kept, flow.at, flow.isAwaited and 1 or 0) .. ARGV[7], 'PX',
+      string.format('%d', ttl))
+  end
+
+  -- When the next permits come, in ms: those of 5 ms together, which saves claims.
+  function flow.nextPermits()
+    local some = math.max(1, math.min(flow.burst, math.floor(5000 / flow.step)))
+    return math.ceil((flow.at + math.ceil((some * 10 ^ 6 - flow.kept) * flow.step / 10 ^ 6)) / 1000)
+  end
+end
 
 -- past: the parsed state of the message, or nil
 local function handOut(id, number, due, past, frame)
@@ -158,7 +205,7 @@ end
 -- only the earlier ones.
 local function due()
   local found = redis.call('ZRANGEBYSCORE', waiting, '-inf', string.format('%d', now), 'WITHSCORES',
-    'LIMIT', '0', ARGV[3])
+    'LIMIT', '0', mostText)
   for i = 1, #found, 2 do
     if keyOf(found[i]) then
       found = inTurn(found)
@@ -217,6 +264,7 @@ end
 local function claim(lastNumber)
   local ids, dues, past, frames = due()
   if #ids == 0 then return end
+  if flow then flow.use(#ids) end
   if not hasWritten then allowWhenFull() end
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
@@ -269,22 +317,37 @@ elseif last and last[1] == request then
       local s = found[i]
       handOut(ids[i], tonumber(s.number), tonumber(s.due), s, frames[i])
     end
-    -- Messages that no longer fit wait again.
+    -- Messages that no longer fit wait again, and give their permits back.
     for i = n + 1, #ids do
       redis.call('ZADD', waiting, found[i].due, ids[i])
       redis.call('ZREM', inflight, ids[i])
     end
+    if flow and n < #ids then flow.use(n - #ids) end
   end
 elseif kept[2] then
   reply[2] = 0
 else
   -- A last number that is unreadable counts as none: the clock goes on from there.
   local lastNumber = string.find(kept[1] or '', '^%d+$') and tonumber(kept[1])
-  claim(lastNumber and lastNumber < 2 ^ 53 - 2 ^ 20 and lastNumber or 0)
+  if flow then
+    most = math.max(0, math.min(most, flow.permits(), flow.spare()))
+    besideLost, mostText = math.min(besideLost, most), string.format('%d', most)
+  end
+  if most > 0 then claim(lastNumber and lastNumber < 2 ^ 53 - 2 ^ 20 and lastNumber or 0) end
 end
 -- An earlier version of this library stored large bodies without this note.
 if hasLarge and not kept[3] then redis.pcall('HSET', settings, 'large', '1') end
 local nextDue = not kept[2] and first(waiting)
 reply[3], reply[4] = nextDue and nextDue < PARKED and nextDue or -1, first(inflight) or -1
-if exposed and reply[3] ~= -1 and reply[3] <= now then notify(reply[3]) end -- left for other consumers
+local isLeft = reply[3] ~= -1 and reply[3] <= now -- for other consumers
+if flow and reply[2] == 1 then
+  local hasPlace = flow.spare() > 0
+  exposed = exposed or hasPlace and flow.isAwaited
+  if isLeft and not hasPlace then reply[2] = 3 elseif isLeft and flow.permits() < 1 then reply[2] = 2 end
+  local changes = flow.isAwaited == hasPlace and (hasPlace or isLeft)
+  if changes then flow.isAwaited = not hasPlace end
+  if changes or flow.isLate then flow.use(0) end
+end
+if exposed and isLeft then notify(reply[3]) end
+if reply[2] > 1 then reply[3] = reply[2] == 2 and flow.nextPermits() or -1 end
 return reply

@@ -60,6 +60,10 @@ public final class StoreState {
         if (shard.lastNumber > 0) {
             field(keys, "settings", "number", String.valueOf(shard.lastNumber));
         }
+        String flow = shard.flow.text();
+        if (flow != null) {
+            keys.put("flow", flow);
+        }
         Pause pause = shard.pause;
         if (pause != null) {
             field(keys, "settings", "paused", Objects.requireNonNull(pause.at()).toEpochMilli() + ":" + pause.by());

@@ -288,7 +288,7 @@ final class FaultyShard implements AutoCloseable {
     List<String> left() {
         return shard.redis().snapshot().keySet().stream()
                 .filter(key -> !key.matches(
-                        ".*:(counters|settings|samples|health|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
+                        ".*:(counters|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
                 .toList();
     }
 

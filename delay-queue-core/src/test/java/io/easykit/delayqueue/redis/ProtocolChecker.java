@@ -20,6 +20,7 @@ import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -35,6 +36,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -82,6 +84,9 @@ final class ProtocolChecker implements AutoCloseable {
             redis.call('DEL', 'test:wakeups')
             return out""";
 
+    /** Permits and places are often used up. */
+    private static final FlowShare LIMITS = new FlowShare(70_000, 3, 3);
+
     private final RawRedis redis = RedisServer.shared().connect();
     private final LettuceConnectionFactory connections;
     private final RedisQueueStore real;
@@ -109,13 +114,21 @@ final class ProtocolChecker implements AutoCloseable {
 
     /** Runs one seed for so many steps, and drains; returns how many calls the store has answered. */
     int run(long seed, int steps) {
-        return run(seed, steps, false);
+        return run(seed, steps, Kind.PLAIN);
     }
 
-    /** @param isOrdered whether most messages have one of two ordering keys */
-    int run(long seed, int steps, boolean isOrdered) {
+    /** What the messages and claims of a run have. */
+    enum Kind {
+        PLAIN,
+        /** Most messages have one of two ordering keys. */
+        ORDERED,
+        /** Claims have limits, and the clock steps back now and then. */
+        LIMITED
+    }
+
+    int run(long seed, int steps, Kind kind) {
         redis.command("FLUSHALL");
-        Run run = new Run(seed, isOrdered);
+        Run run = new Run(seed, kind);
         try {
             run.play(steps);
         } catch (AssertionError | RuntimeException e) {
@@ -155,6 +168,7 @@ final class ProtocolChecker implements AutoCloseable {
         private final List<String> rung = new ArrayList<>();
         private final List<String> ids;
         private final boolean isOrdered;
+        private final boolean isLimited;
         private final Promises promises = new Promises();
         private final InMemoryQueueStore model;
         private Map<String, Object> keyspace = Map.of();
@@ -162,9 +176,10 @@ final class ProtocolChecker implements AutoCloseable {
         private int sequence;
         private int calls;
 
-        Run(long seed, boolean isOrdered) {
+        Run(long seed, Kind kind) {
             random = new Random(seed);
-            this.isOrdered = isOrdered;
+            isOrdered = kind == Kind.ORDERED;
+            isLimited = kind == Kind.LIMITED;
             ids = new ArrayList<>(
                     isOrdered
                             ? List.of("~~k~a", "~~k~b", "~~k~c", "~~l~d", "~~l~e", "f")
@@ -193,7 +208,9 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private void tick(int byMicros) {
-            micros += byMicros;
+            boolean stepsBack = isLimited && random.nextInt(40) == 0;
+            micros += stepsBack ? -byMicros : byMicros;
+            promises.elapsed += stepsBack ? 0 : byMicros;
             redis.command("SET", CLOCK, String.valueOf(micros));
         }
 
@@ -259,7 +276,7 @@ final class ProtocolChecker implements AutoCloseable {
                 } else if (!key.equals(CLOCK)) {
                     assertThat(key).startsWith("dq:{t:0}:");
                     String name = key.substring("dq:{t:0}:".length());
-                    assertThat(parts.get(1)).as("end of " + key).isEqualTo(name.startsWith("claim:") ? 1L : 0L);
+                    assertThat(parts.get(1)).as("end of " + key).isEqualTo(name.matches("claim:.*|flow") ? 1L : 0L);
                     keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
                 }
             }
@@ -310,6 +327,7 @@ final class ProtocolChecker implements AutoCloseable {
                     random.nextInt(count + 1),
                     Duration.ofMillis(60 + random.nextInt(440)),
                     random.nextInt(3) > 0 ? Claim.MOST_BYTES : 1 + random.nextInt(150),
+                    isLimited ? limits() : FlowShare.NONE,
                     done);
             Object reply = call(new Call(claim.toString(), done, store -> store.claim(KEY, claim)));
             consumer.unanswered = reply == null;
@@ -318,6 +336,16 @@ final class ProtocolChecker implements AutoCloseable {
                 consumer.holds.addAll(claimed.deliveries());
                 everHandedOut.addAll(claimed.deliveries());
             }
+        }
+
+        /** Those of the topic, or now and then those of a node with other settings: lower ones, or one limit alone. */
+        private FlowShare limits() {
+            return switch (random.nextInt(8)) {
+                case 0 -> new FlowShare(LIMITS.stepMicros() * 2, 1, 2);
+                case 1 -> new FlowShare(0, 0, LIMITS.places());
+                case 2 -> new FlowShare(LIMITS.stepMicros(), LIMITS.burst(), 0);
+                default -> LIMITS;
+            };
         }
 
         private void settle(Consumer consumer) {
@@ -507,7 +535,7 @@ final class ProtocolChecker implements AutoCloseable {
                 execute(new Call("acknowledge", done, store -> store.acknowledge(KEY, done)));
                 execute(Call.of("purge", store -> store.purge(KEY, Duration.ZERO, 20)));
             }
-            assertThat(keyspace.keySet()).allMatch(key -> key.matches("counters|settings|claim:.*"));
+            assertThat(keyspace.keySet()).allMatch(key -> key.matches("counters|settings|flow|claim:.*"));
         }
 
         private boolean isEmpty() {
@@ -522,6 +550,8 @@ final class ProtocolChecker implements AutoCloseable {
     private static final class Promises {
         private final Map<Long, String> handedOut = new HashMap<>();
         private final List<DeadLetterRef> deaths = new ArrayList<>();
+        private final Map<String, Map<String, Long>> begun = new LinkedHashMap<>();
+        private long elapsed;
 
         List<DeadLetterRef> remembered(Random random) {
             return deaths.isEmpty() ? List.of() : List.of(deaths.get(random.nextInt(deaths.size())));
@@ -535,6 +565,7 @@ final class ProtocolChecker implements AutoCloseable {
                 numbersAreNeverGivenTwice(call, claimed);
                 nothingIsEarly(claimed, before, now);
                 messagesOfAKeyComeInTurn(claimed, before, after);
+                noMoreBeginThanTheLimitsAllow(call, claimed, before, after, now);
             }
             onlyTheHolderSettles(call, before, after, now);
             nothingComesOrGoesUnasked(call, before, after);
@@ -648,6 +679,46 @@ final class ProtocolChecker implements AutoCloseable {
                 assertThat(handedOut.merge(delivery.number(), holder, (first, again) -> first))
                         .as("holder of number " + delivery.number())
                         .isEqualTo(holder);
+            }
+        }
+
+        /** In each time since any of them, at most the burst and those of that time, whatever becomes of replies and repetitions. */
+        private void noMoreBeginThanTheLimitsAllow(
+                Call call, Claimed claimed, Map<String, Object> before, Map<String, Object> after, long now) {
+            if (!call.name.contains("stepMicros=")) {
+                return;
+            }
+            Map<String, Long> ofThis =
+                    begun.computeIfAbsent(call.name.replaceAll(", count.*", ""), request -> new HashMap<>());
+            // A repeated claim has put back those that no longer fitted into its reply.
+            ofThis.keySet()
+                    .removeIf(id -> map(before, "inflight").containsKey(id)
+                            && !map(after, "inflight").containsKey(id)
+                            && map(after, "waiting").containsKey(id)
+                            && !call.settled.stream().map(Lease::id).toList().contains(id));
+            boolean isNew = false;
+            for (Delivery delivery : claimed.deliveries()) {
+                isNew |= !ofThis.containsKey(delivery.id());
+                if (!call.name.contains("stepMicros=0,")) {
+                    ofThis.putIfAbsent(delivery.id(), elapsed);
+                }
+            }
+            List<Long> times = begun.values().stream()
+                    .flatMap(ids -> ids.values().stream())
+                    .sorted()
+                    .toList();
+            for (int i = 0; i < times.size(); i++) {
+                long since = elapsed - times.get(i);
+                assertThat(times.size() - i)
+                        .as("messages that began within " + since + " us")
+                        .isLessThanOrEqualTo((int) (LIMITS.burst() + since / LIMITS.stepMicros()));
+            }
+            if (isNew && !call.name.contains("places=0]")) {
+                assertThat(map(after, "inflight").values().stream()
+                                .filter(end -> Long.parseLong(end) > now)
+                                .count())
+                        .as("messages in flight")
+                        .isLessThanOrEqualTo(LIMITS.places());
             }
         }
 

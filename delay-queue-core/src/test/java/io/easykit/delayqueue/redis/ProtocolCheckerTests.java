@@ -2,6 +2,7 @@ package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.redis.ProtocolChecker.Kind;
 import io.easykit.test.RedisServer;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
@@ -16,33 +17,44 @@ class ProtocolCheckerTests {
 
     @Test
     void keepsEveryPromiseUnderRandomFaults() {
-        check(100, 60, false);
+        check(100, 60, Kind.PLAIN);
     }
 
     @Test
     void keepsTheOrderOfEachKeyUnderRandomFaults() {
-        check(100, 100, true);
+        check(100, 100, Kind.ORDERED);
+    }
+
+    @Test
+    void keepsTheLimitsUnderRandomFaults() {
+        check(60, 80, Kind.LIMITED);
+    }
+
+    @Test
+    @Tag("heavy")
+    void keepsTheLimitsUnderManyRandomFaults() {
+        check(10_000, 220, Kind.LIMITED);
     }
 
     @Test
     @Tag("heavy")
     void keepsTheOrderOfEachKeyUnderManyRandomFaults() {
-        check(10_000, 220, true);
+        check(10_000, 220, Kind.ORDERED);
     }
 
     @Test
     @Tag("heavy")
     void keepsEveryPromiseUnderManyRandomFaults() {
-        check(10_000, 220, false);
+        check(10_000, 220, Kind.PLAIN);
     }
 
-    private static void check(int seeds, int steps, boolean isOrdered) {
+    private static void check(int seeds, int steps, Kind kind) {
         int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
         long calls = 0;
         try (ProtocolChecker checker =
                 new ProtocolChecker(TestShard.connections(RedisServer.shared()), UnaryOperator.identity())) {
             for (int seed = first; seed < first + seeds; seed++) {
-                calls += checker.run(seed, steps, isOrdered);
+                calls += checker.run(seed, steps, kind);
             }
         }
         System.out.printf("Protocol checker: %,d seeds from %d, %,d calls%n", seeds, first, calls);

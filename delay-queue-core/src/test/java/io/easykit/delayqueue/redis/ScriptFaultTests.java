@@ -14,6 +14,7 @@ import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.Position;
@@ -112,6 +113,10 @@ class ScriptFaultTests {
                     return store.claim(KEY, claim(List.of()));
                 }),
                 new Step("claim, acknowledge", flying, (s, store) -> store.claim(KEY, claim(s.leases("f1", "f2")))),
+                new Step(
+                        "claim under limits",
+                        (s, store) ->
+                                store.claim(KEY, claim(List.of()).under(new FlowShare(3_600_000_000L, 2, 4)))),
                 new Step("acknowledge", flying, (s, store) -> store.acknowledge(KEY, s.leases("f1", "f2"))),
                 new Step(
                         "give up: fail",

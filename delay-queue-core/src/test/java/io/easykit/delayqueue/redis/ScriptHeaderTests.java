@@ -82,7 +82,7 @@ class ScriptHeaderTests {
     @CsvSource({
         "CLAIM, 5, 7",
         "REAP, 2, 5",
-        "STATS, 10, 2",
+        "STATS, 11, 2",
         "STOPPED_KEYS, 1, 4",
         "FIND, 0, 7",
         "BROWSE, 2, 7",

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.redis.ProtocolChecker.Kind;
 import io.easykit.test.RedisServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,18 @@ class WeakenedProtocolTests {
         KEY_MAKES_ENDING_MESSAGES_DUE("leaving[id], keys[key]", "leaving[id .. '-'], keys[key]"),
         KEY_EXPOSES_MOVED_MESSAGES("if keys then unpark(keys) end", ""),
         KEY_PARKED_MESSAGES_ARE_DUE("nextDue and nextDue < PARKED and nextDue", "nextDue"),
+        FLOW_WITHOUT_PERMITS("math.min(most, flow.permits(), flow.spare())", "math.min(most, flow.spare())"),
+        FLOW_WITHOUT_PLACES("math.min(most, flow.permits(), flow.spare())", "math.min(most, flow.permits())"),
+        FLOW_COUNTS_EXPIRED_LEASES("'(' .. string.format('%d', now), '+inf')", "'-inf', '+inf')"),
+        FLOW_BUCKET_OVERFLOWS("return math.min(flow.burst * 10 ^ 6, flow.kept + ", "return (flow.kept + "),
+        FLOW_WAITS_FOR_A_CLOCK_THAT_STEPPED_BACK("if flow.isLate then flow.at = micros end", ""),
+        FLOW_FORGETS_THAT_THE_CLOCK_STEPPED_BACK("if changes or flow.isLate then", "if changes then"),
+        FLOW_REPETITION_USES_PERMITS("flow.use(n - #ids) end", "flow.use(n) end"),
+        FLOW_REPETITION_KEEPS_PERMITS("if flow and n < #ids then flow.use(n - #ids) end", ""),
+        FLOW_USES_NO_PERMITS("if flow then flow.use(#ids) end", ""),
+        FLOW_NEXT_PERMIT_IS_EARLY("return math.ceil((flow.at", "return math.floor((flow.at"),
+        FLOW_WAKES_NOBODY("exposed = exposed or hasPlace and flow.isAwaited", ""),
+        FLOW_FORGETS_WHO_WAITS("if changes then flow.isAwaited = not hasPlace end", ""),
         WAKEUP_ONLY_WHEN_EMPTY("string.format('%d', math.max(due, now))", "'+inf'");
 
         final String protection;
@@ -161,7 +174,7 @@ class WeakenedProtocolTests {
             return TestShard.replaceOnce(script, weakness.protection, weakness.replacement);
         })) {
             for (int seed = weakness.firstSeed; seed < weakness.firstSeed + SEEDS && noticedBy < 0; seed++) {
-                if (isNoticedBy(checker, seed, weakness.name().startsWith("KEY_"))) {
+                if (isNoticedBy(checker, seed, kind(weakness))) {
                     noticedBy = seed;
                 }
             }
@@ -170,9 +183,14 @@ class WeakenedProtocolTests {
         assertThat(noticedBy).as("seed that notices " + weakness).isPositive();
     }
 
-    private static boolean isNoticedBy(ProtocolChecker checker, int seed, boolean isOrdered) {
+    private static Kind kind(Weakness weakness) {
+        String name = weakness.name();
+        return name.startsWith("KEY_") ? Kind.ORDERED : name.startsWith("FLOW_") ? Kind.LIMITED : Kind.PLAIN;
+    }
+
+    private static boolean isNoticedBy(ProtocolChecker checker, int seed, Kind kind) {
         try {
-            checker.run(seed, 220, isOrdered);
+            checker.run(seed, 220, kind);
             return false;
         } catch (AssertionError noticed) {
             assertThat(noticed).as("a promise, not a broken script").hasCauseInstanceOf(AssertionError.class);

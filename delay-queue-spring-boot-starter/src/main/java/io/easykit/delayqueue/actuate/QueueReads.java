@@ -2,6 +2,7 @@ package io.easykit.delayqueue.actuate;
 
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -111,6 +112,8 @@ final class QueueReads {
                 .with("dead", stats.dead())
                 .with("parked", stats.parked())
                 .with("stoppedKeys", stats.stoppedKeys())
+                .with("limits", limits(stats.flow()))
+                .with("limited", stats.limited())
                 .with("oldestDue", stats.oldestDue())
                 .with("lateSeconds", stats.oldestDueAge().toSeconds())
                 .with("imbalance", stats.imbalance())
@@ -134,6 +137,16 @@ final class QueueReads {
         return row.with("shards", shards)
                 .with("refused", stats.refused().isEmpty() ? null : stats.refused())
                 .values();
+    }
+
+    private static @Nullable Map<String, Object> limits(@Nullable ShardFlow flow) {
+        return flow == null
+                ? null
+                : new Row()
+                        .with("perSecond", flow.perSecond() == 0 ? null : flow.perSecond())
+                        .with("burst", flow.burst() == 0 ? null : flow.burst())
+                        .with("maxInFlight", flow.places() == 0 ? null : flow.places())
+                        .values();
     }
 
     private static @Nullable Map<String, Object> pause(ShardStats.@Nullable Pause pause) {

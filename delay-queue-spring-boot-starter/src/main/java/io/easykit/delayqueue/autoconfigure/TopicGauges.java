@@ -51,6 +51,11 @@ final class TopicGauges {
                 tags,
                 of -> of.stats(topic).paused() ? 1 : 0);
         gauge(
+                "delayqueue.limited",
+                "1 if the rate or the maximum in flight keeps due messages waiting, on some shards at least",
+                tags,
+                of -> of.stats(topic).limited() ? 1 : 0);
+        gauge(
                 "delayqueue.consumers",
                 "Calls of listeners that all nodes together can run",
                 tags,

@@ -58,6 +58,9 @@ record ListenerAttributes(
                 null,
                 annotation.idempotent() ? true : null,
                 null,
+                null,
+                null,
+                null,
                 null);
         return new ListenerAttributes(
                 id == null ? topic : id,

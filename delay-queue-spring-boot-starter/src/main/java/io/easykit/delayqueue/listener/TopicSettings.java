@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
@@ -35,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * @param deadKeyPolicy What becomes of an ordering key when one of its messages becomes a dead letter. "stop" keeps the messages
  *     behind it waiting until it is redriven or purged, or the key is freed. "skip" continues with the next one.
  * @param alerts Limits that raise an alert when they are exceeded.
+ * @param rate Number of messages that may begin to run in a second, a minute or an hour, retries included, on all nodes together,
+ *     such as 50/s, 600/min or 10/h, up to 10000/s. By default there is no limit.
+ * @param burst Number of messages that may begin at once after a quiet time, if the topic has a rate, 1 to 100000. By default those
+ *     of a tenth of a second, and at least 1.
+ * @param maxInFlight Maximum number of messages in flight at a time, on all nodes together, from the number of shards to 1000000. By
+ *     default there is no limit.
  */
 public record TopicSettings(
         @Nullable Integer shards,
@@ -50,10 +57,13 @@ public record TopicSettings(
         @Nullable Duration replicaTimeout,
         @Nullable Boolean idempotent,
         @Nullable DeadKeyPolicy deadKeyPolicy,
-        @Nullable Alerts alerts) {
+        @Nullable Alerts alerts,
+        @Nullable String rate,
+        @Nullable Integer burst,
+        @Nullable Integer maxInFlight) {
 
-    public static final TopicSettings NONE =
-            new TopicSettings(null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    public static final TopicSettings NONE = new TopicSettings(
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public TopicSettings {
         if (noRetryFor != null) {
@@ -86,7 +96,10 @@ public record TopicSettings(
                 first(replicaTimeout, other.replicaTimeout),
                 first(idempotent, other.idempotent),
                 first(deadKeyPolicy, other.deadKeyPolicy),
-                alertsOrNone().over(other.alertsOrNone()));
+                alertsOrNone().over(other.alertsOrNone()),
+                first(rate, other.rate),
+                first(burst, other.burst),
+                first(maxInFlight, other.maxInFlight));
     }
 
     /**
@@ -103,11 +116,22 @@ public record TopicSettings(
         ifSet(deadKeyPolicy, endpoint::deadKeyPolicy);
         endpoint.retry(backOffOrNone().toPolicy(maxAttempts, otherwise));
         endpoint.alerts(alertsOrNone().toLimits());
+        endpoint.limits(limits());
         if (noRetryFor != null) {
             endpoint.notRetried(noRetryFor.stream()
                     .<Class<? extends Throwable>>map(type -> type.asSubclass(Throwable.class))
                     .toList());
         }
+    }
+
+    /** @throws IllegalArgumentException if a value is invalid, or there is a burst without a rate */
+    FlowLimits limits() {
+        FlowLimits.Rate parsed = rate == null ? null : FlowLimits.Rate.parse(rate);
+        if (burst != null && parsed == null) {
+            throw new IllegalArgumentException(
+                    "burst is " + burst + ", and the topic has no rate: set a rate such as 50/s, or remove the burst.");
+        }
+        return new FlowLimits(burst == null || parsed == null ? parsed : parsed.withBurst(burst), maxInFlight);
     }
 
     /** Null if a send waits for no replicas. */

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
@@ -62,6 +63,7 @@ final class TopicSettingsCheck {
         if (settings.alerts() != null) {
             alerts(settings.alerts());
         }
+        limits(settings);
         if (settings.noRetryFor() != null) {
             settings.noRetryFor().forEach(this::exception);
         }
@@ -95,6 +97,23 @@ final class TopicSettingsCheck {
         attempt("alerts.waiting", alerts.waiting(), value -> new AlertLimits(null, null, null, value));
         attempt("alerts.failing", alerts.failing(), value -> new AlertLimits(null, null, null, null, value));
         attempt("alerts.no-consumer", alerts.noConsumer(), value -> new AlertLimits(value, null, null, null));
+    }
+
+    private void limits(TopicSettings settings) {
+        Integer shards = settings.shards();
+        Integer places = settings.maxInFlight();
+        attempt("rate", settings.rate(), FlowLimits.Rate::parse);
+        attempt(
+                "burst",
+                settings.burst(),
+                value -> FlowLimits.Rate.of(1, Duration.ofSeconds(1)).withBurst(value));
+        attempt("max-in-flight", places, FlowLimits::maxInFlight);
+        if (places != null && shards != null && places > 0 && places < shards) {
+            complaints.add(new Complaint(
+                    "max-in-flight",
+                    places.toString(),
+                    "Each of the " + shards + " shards needs a place. Give " + shards + " or more, or fewer shards."));
+        }
     }
 
     private void shards(@Nullable Integer shards) {

@@ -47,6 +47,9 @@ class SettingsTests extends SettingsContract {
                         ReplicaWait.DEFAULT_TIMEOUT,
                         false,
                         endpoint.deadKeyPolicy(),
+                        null,
+                        null,
+                        null,
                         null));
     }
 
@@ -66,6 +69,9 @@ class SettingsTests extends SettingsContract {
                 Map.entry("delay-queue.defaults.shards", "4"),
                 Map.entry("delay-queue.defaults.no-retry-for", "[java.lang.IllegalArgumentException]"),
                 Map.entry("delay-queue.defaults.dead-letter-retention", "30d"),
+                Map.entry("delay-queue.defaults.rate", "50/s"),
+                Map.entry("delay-queue.defaults.burst", "10"),
+                Map.entry("delay-queue.defaults.max-in-flight", "20"),
                 Map.entry("delay-queue.defaults.alerts.dead", "10"),
                 Map.entry("delay-queue.defaults.alerts.due", "1000"),
                 Map.entry("delay-queue.defaults.alerts.failing", "0.5"),

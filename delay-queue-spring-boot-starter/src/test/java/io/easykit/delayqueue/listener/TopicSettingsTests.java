@@ -3,6 +3,8 @@ package io.easykit.delayqueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
@@ -77,6 +79,9 @@ class TopicSettingsTests {
                                 null,
                                 null,
                                 null,
+                                null,
+                                null,
+                                null,
                                 null)
                         .check())
                 .hasMessageContaining("java.lang.String, which is no exception");
@@ -109,9 +114,37 @@ class TopicSettingsTests {
         assertThatThrownBy(() -> replicas(1, Duration.ofHours(1)).check()).hasMessageContaining("replica-timeout");
     }
 
+    @Test
+    void readsTheLimitsOfATopic() {
+        FlowLimits limits = limits("50/s", null, 20).over(limits(null, 7, null)).limits();
+
+        assertThat(limits).isEqualTo(new FlowLimits(new Rate(50, Duration.ofSeconds(1), 7), 20));
+        assertThat(limits("600/min", null, null).limits().rate()).isEqualTo(new Rate(600, Duration.ofMinutes(1), 1));
+        assertThat(limits("10 / h", null, null).limits().rate()).isEqualTo(new Rate(10, Duration.ofHours(1), 1));
+        assertThat(limits("2000/s", null, null).limits().rate()).isEqualTo(new Rate(2000, Duration.ofSeconds(1), 200));
+        assertThat(endpoint(TopicSettings.NONE).limits()).isEqualTo(FlowLimits.NONE);
+        assertThat(endpoint(limits("50/s", null, 20)).limits().maxInFlight()).isEqualTo(20);
+    }
+
+    @Test
+    void refusesABurstWithoutARateAndFewerPlacesThanShards() {
+        assertThatThrownBy(() -> endpoint(limits(null, 7, null))).hasMessageContaining("the topic has no rate");
+        assertThatThrownBy(() -> endpoint(limits("1/h", 100_000, null))).hasMessageContaining("more than a year to fill");
+        assertThatThrownBy(() -> new TopicSettings(
+                                8, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+                                null, 7)
+                        .check())
+                .hasMessageContaining("Each of the 8 shards needs a place");
+    }
+
+    private static TopicSettings limits(@Nullable String rate, @Nullable Integer burst, @Nullable Integer places) {
+        return new TopicSettings(
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, rate, burst, places);
+    }
+
     private static TopicSettings replicas(int count, @Nullable Duration timeout) {
         return new TopicSettings(
-                null, null, null, null, null, null, null, null, null, count, timeout, null, null, null);
+                null, null, null, null, null, null, null, null, null, count, timeout, null, null, null, null, null, null);
     }
 
     private static ListenerEndpoint endpoint(TopicSettings settings) {
@@ -122,14 +155,16 @@ class TopicSettingsTests {
 
     private static TopicSettings concurrencyAndAttempts(int concurrency, @Nullable Integer attempts) {
         return new TopicSettings(
-                null, concurrency, null, attempts, null, null, null, null, null, null, null, null, null, null);
+                null, concurrency, null, attempts, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 
     private static TopicSettings backOff(BackOff backOff) {
-        return new TopicSettings(null, null, null, null, null, null, backOff, null, null, null, null, null, null, null);
+        return new TopicSettings(
+                null, null, null, null, null, null, backOff, null, null, null, null, null, null, null, null, null, null);
     }
 
     private static TopicSettings shards(int shards) {
-        return new TopicSettings(shards, null, null, null, null, null, null, null, null, null, null, null, null, null);
+        return new TopicSettings(
+                shards, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

@@ -206,7 +206,8 @@ final class TopicOverview {
                 stats.alerts(),
                 stats.counters(),
                 stats.parked(),
-                stats.stoppedKeys());
+                stats.stoppedKeys(),
+                stats.flow());
     }
 
     /** Milliseconds until the messages that are due now are done at the present rate. */

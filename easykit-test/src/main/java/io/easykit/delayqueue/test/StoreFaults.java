@@ -174,6 +174,7 @@ public final class StoreFaults {
                         crashesBeforeHandler ? Math.min(1, claim.besideLost()) : claim.besideLost(),
                         claim.lease(),
                         claim.bytes(),
+                        claim.limits(),
                         List.of()));
         boolean crashes = crashesBeforeHandler && !claimed.deliveries().isEmpty();
         crashesBeforeHandler &= !crashes;

@@ -1,0 +1,54 @@
+package io.easykit.delayqueue.store;
+
+import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
+import io.easykit.delayqueue.ShardFlow;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The share that a shard has of the limits of its topic. The shares of all shards are the limits, but that each has a burst of at
+ * least 1.
+ *
+ * @param stepMicros time from one permit to the next, in microseconds; 0 for no limit of the rate
+ * @param burst      permits that are kept; 0 without a limit of the rate
+ * @param places     messages in flight; 0 for no limit
+ */
+public record FlowShare(long stepMicros, int burst, int places) {
+
+    public static final FlowShare NONE = new FlowShare(0, 0, 0);
+
+    /**
+     * The share of one shard.
+     *
+     * @throws IllegalArgumentException if there are fewer places than shards, so that a shard would have none
+     */
+    public static FlowShare of(FlowLimits limits, int shard, int shards) {
+        Rate rate = limits.rate();
+        Integer places = limits.maxInFlight();
+        if (places != null && places < shards) {
+            throw new IllegalArgumentException("maxInFlight is " + places + ", and the topic has " + shards
+                    + " shards: give at least as many, so that each shard has one.");
+        }
+        long step = 0;
+        int burst = 0;
+        if (rate != null) {
+            long period = TimeUnit.NANOSECONDS.toMicros(rate.per().toNanos()) * shards;
+            step = (period + rate.count() - 1) / rate.count();
+            burst = Math.max(1, part(rate.burst(), shard, shards));
+        }
+        return new FlowShare(step, burst, places == null ? 0 : part(places, shard, shards));
+    }
+
+    /** The limits that a consumer used last. */
+    public static FlowShare of(ShardFlow used) {
+        return new FlowShare(TimeUnit.NANOSECONDS.toMicros(used.step().toNanos()), used.burst(), used.places());
+    }
+
+    private static int part(int all, int shard, int shards) {
+        return all / shards + (shard < all % shards ? 1 : 0);
+    }
+
+    public boolean isNone() {
+        return stepMicros == 0 && places == 0;
+    }
+}

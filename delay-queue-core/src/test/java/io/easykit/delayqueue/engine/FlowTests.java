@@ -1,0 +1,293 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.TopicStats;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class FlowTests {
+
+    private static final FlowLimits FIFTY = FlowLimits.of(Rate.parse("50/s"));
+    private static final MessageHandler<String> NOTHING = message -> {};
+
+    private final TestQueue queue = new TestQueue();
+    private final List<FaultyStore> lines = new ArrayList<>();
+
+    /** Starts a listener on a node of its own, whose runs last so long. */
+    private SimulatedTime.Node node(Duration run, ListenerEndpoint.Builder endpoint, MessageHandler<String> handler) {
+        return node(run, endpoint, handler, 1);
+    }
+
+    private SimulatedTime.Node node(
+            Duration run, ListenerEndpoint.Builder endpoint, MessageHandler<String> handler, int shards) {
+        SimulatedTime.Node node = queue.time.node();
+        FaultyStore line = new FaultyStore(queue.memory);
+        lines.add(line);
+        DelayQueueEngine engine = queue.builder(node, line.asStore())
+                .workers(node.workers(run))
+                .shards(topic -> shards)
+                .build();
+        queue.start(engine, endpoint, handler);
+        return node;
+    }
+
+    private void send(int count) {
+        List<OutgoingMessage> messages = IntStream.range(0, count)
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).in(Duration.ZERO))
+                .toList();
+        queue.engine.template().sendAll(messages);
+    }
+
+    /** The runs that began in each second. */
+    private List<Integer> perSecond(int seconds) {
+        long begin = queue.runs.get(0).at().toEpochMilli();
+        List<Integer> counts = new ArrayList<>(Collections.nCopies(seconds, 0));
+        queue.runs.stream()
+                .map(run -> (int) ((run.at().toEpochMilli() - begin) / 1000))
+                .filter(second -> second < seconds)
+                .forEach(second -> counts.set(second, counts.get(second) + 1));
+        return counts;
+    }
+
+    /** The most runs that began within any second. */
+    private int mostWithinASecond() {
+        List<Long> times =
+                queue.runs.stream().map(run -> run.at().toEpochMilli()).sorted().toList();
+        int most = 0;
+        for (int from = 0, to = 0; to < times.size(); to++) {
+            while (times.get(to) - times.get(from) >= 1000) {
+                from++;
+            }
+            most = Math.max(most, to - from + 1);
+        }
+        return most;
+    }
+
+    @Test
+    void threeNodesRunFiftyMessagesInEachSecond() {
+        for (int i = 0; i < 3; i++) {
+            node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING);
+        }
+        send(3500);
+
+        queue.time.advance(Duration.ofSeconds(61));
+
+        assertThat(perSecond(60)).element(0).satisfies(count -> assertThat(count).isBetween(50, 55)); // and the burst of a tenth of a second
+        assertThat(perSecond(60).subList(1, 60)).allMatch(count -> count >= 49 && count <= 51, "50 a second");
+        assertThat(mostWithinASecond()).isLessThanOrEqualTo(55);
+    }
+
+    @Test
+    void aBurstAfterAQuietTimeIsBounded() {
+        node(Duration.ofMillis(5), listener().concurrency(50).limits(FlowLimits.of(Rate.parse("600/min").withBurst(20))), NOTHING);
+        queue.time.advance(Duration.ofHours(1));
+        send(100);
+
+        queue.time.advance(Duration.ofMillis(20));
+        assertThat(queue.runs).hasSize(20);
+
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.runs).hasSize(30);
+    }
+
+    @Test
+    void aRetryUsesAPermitAndAMessageWithoutARunUsesNone() {
+        node(
+                Duration.ZERO,
+                listener().limits(FlowLimits.of(Rate.parse("10/h"))).retry(RetryPolicy.fixed(3, Duration.ZERO)),
+                message -> {
+                    throw new IllegalStateException("no");
+                });
+        queue.time.advance(Duration.ofHours(1));
+        queue.send("a", Duration.ZERO);
+
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.runIds()).containsExactly("a");
+        queue.time.advance(Duration.ofMinutes(6));
+        assertThat(queue.runIds()).containsExactly("a", "a");
+        queue.time.advance(Duration.ofMinutes(6));
+        assertThat(queue.runIds()).containsExactly("a", "a", "a");
+    }
+
+    /** One call a second, as of an idle consumer, and one for each permit. */
+    @Test
+    void aLimitedConsumerClaimsOnlyWhenAPermitComes() {
+        node(Duration.ZERO, listener().limits(FlowLimits.of(Rate.parse("60/min"))), NOTHING);
+        send(1000);
+        queue.time.advance(Duration.ofSeconds(5));
+        lines.get(0).takeCalls();
+        queue.runs.clear();
+
+        for (int i = 0; i < 60; i++) {
+            queue.send("own" + i, Duration.ZERO); // whose wakeups, if there are any, bring nothing forward
+            queue.time.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(queue.runs).hasSize(60);
+        assertThat(Collections.frequency(lines.get(0).takeCalls(), "claim")).isLessThan(3 * 60);
+    }
+
+    @Test
+    void aLimitedTopicDelaysNoOther() {
+        node(Duration.ZERO, listener().limits(FlowLimits.of(Rate.parse("1/min"))), NOTHING);
+        SimulatedTime.Node other = queue.time.node();
+        DelayQueueEngine engine = queue.builder(other, queue.memory).build();
+        queue.start(engine, ListenerEndpoint.builder("mail", "mail", String.class), NOTHING);
+        send(100);
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.runs.clear();
+
+        engine.template().send(OutgoingMessage.of("mail", "hello").in(Duration.ofSeconds(1)));
+        long due = queue.time.micros() / 1000 + 1000;
+        queue.time.advance(Duration.ofSeconds(3));
+
+        assertThat(queue.runs).hasSize(1).allSatisfy(run -> assertThat(run.at().toEpochMilli() - due)
+                .isBetween(0L, 2L));
+    }
+
+    @Test
+    void asManyMessagesAreInFlightAsMayBeAndAFreePlaceIsTakenAtOnce() {
+        for (int i = 0; i < 3; i++) {
+            node(Duration.ofMillis(500), listener().concurrency(10).limits(FlowLimits.maxInFlight(7)), NOTHING);
+        }
+        send(500);
+        long most = 0;
+        for (int i = 0; i < 200; i++) {
+            queue.time.advance(Duration.ofMillis(50));
+            most = Math.max(most, queue.stats().inFlight());
+        }
+
+        assertThat(most).isEqualTo(7);
+        assertThat(queue.runs.size()).isBetween(19 * 7, 20 * 7); // 20 times half a second
+    }
+
+    /** A wakeup: without one the other node would look a second later. */
+    @Test
+    void aPlaceThatANodeCannotUseIsTakenByAnotherOne() {
+        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
+        send(6);
+        queue.time.advance(Duration.ofMillis(100));
+        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
+        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
+
+        queue.time.advance(Duration.ofMillis(1600));
+
+        assertThat(queue.runs).hasSize(6);
+    }
+
+    @Test
+    void aNodeThatDiesGivesItsPlacesBackWithItsLeases() {
+        ListenerEndpoint.Builder endpoint =
+                listener().concurrency(5).lease(Duration.ofSeconds(10)).limits(FlowLimits.maxInFlight(3));
+        SimulatedTime.Node dying = node(Duration.ofHours(1), endpoint, NOTHING);
+        send(5);
+        queue.time.advance(Duration.ofSeconds(1));
+        node(Duration.ofMillis(1), endpoint, NOTHING);
+        queue.time.advance(Duration.ofSeconds(30));
+        assertThat(queue.runs).isEmpty();
+
+        dying.kill();
+        queue.time.advance(Duration.ofSeconds(12));
+
+        assertThat(queue.runs).hasSize(5);
+    }
+
+    @Test
+    void eachShardHasAShareOfTheLimits() {
+        for (int i = 0; i < 2; i++) {
+            node(
+                    Duration.ofMillis(5),
+                    listener().concurrency(8).limits(new FlowLimits(Rate.parse("40/s"), 6)),
+                    NOTHING,
+                    4);
+        }
+        List<OutgoingMessage> messages = IntStream.range(0, 1200)
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).in(Duration.ZERO))
+                .toList();
+        DelayQueueEngine sender = queue.builder(queue.time.node(), queue.memory)
+                .shards(topic -> 4)
+                .build();
+        sender.template().sendAll(messages);
+
+        queue.time.advance(Duration.ofSeconds(11));
+
+        assertThat(perSecond(10).subList(1, 10)).allMatch(count -> count >= 38 && count <= 42, "40 a second");
+        TopicStats stats = sender.admin().stats(TOPIC);
+        assertThat(stats.limited()).isTrue();
+        assertThat(stats.flow())
+                .satisfies(flow -> assertThat(flow.perSecond()).isEqualTo(40))
+                .satisfies(flow -> assertThat(flow.places()).isEqualTo(6))
+                .satisfies(flow -> assertThat(flow.burst()).isEqualTo(4));
+    }
+
+    @Test
+    void aShardWithoutAPlaceIsAMistake() {
+        assertThatThrownBy(() ->
+                        node(Duration.ZERO, listener().limits(FlowLimits.maxInFlight(3)), NOTHING, 4))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("has maxInFlight 3, and its topic 'orders' has 4 shards")
+                .hasMessageContaining("4 or more");
+    }
+
+    @Test
+    void nodesWithDifferentLimitsAreReportedAndNoneExceedsTheLargerOne() {
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(TopicMonitor.class);
+        logger.addAppender(logged);
+        try {
+            node(Duration.ofMillis(5), listener().concurrency(8).limits(FlowLimits.of(Rate.parse("20/s"))), NOTHING);
+            node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING);
+            send(10_000);
+            queue.time.advance(Duration.ofMinutes(2));
+
+            assertThat(queue.runs.size()).isBetween(120 * 20, 120 * 50 + 5);
+            assertThat(logged.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .anyMatch(line -> line.contains("Topic orders has limits of ")
+                            && line.contains("Give all nodes the same."))
+                    .hasSizeLessThanOrEqualTo(2);
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    @Test
+    void theStoreAwayOrALostReplyLetsNoMoreThroughThanTheBurst() {
+        node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING);
+        send(3000);
+        boolean[] isLost = new boolean[1];
+        lines.get(0).plan(method -> {
+            isLost[0] = method.equals("claim") && !isLost[0];
+            return isLost[0] ? FaultyStore.Fault.LOST_REPLY : FaultyStore.Fault.NONE;
+        });
+        queue.time.advance(Duration.ofSeconds(10));
+        lines.get(0).away();
+        queue.time.advance(Duration.ofSeconds(10));
+        lines.get(0).heal();
+        queue.time.advance(Duration.ofSeconds(10));
+
+        // The messages of a lost reply run when the claim is repeated.
+        assertThat(mostWithinASecond()).isLessThanOrEqualTo(55 + 5);
+        assertThat(queue.runs.size()).isGreaterThan(300); // it goes on
+    }
+}
