@@ -67,8 +67,10 @@ final class EndpointCheck {
                 "it has an idempotencyStore, and takes batches or settles its messages itself: give it a batch size of 1"
                         + " and AckMode.AUTO");
         Duration kept = idempotencyStore == null ? null : idempotencyStore.retention();
-        Duration again =
-                endpoint.lease().plus(endpoint.leaseExpiredDelay()).multipliedBy(endpoint.maxLeaseExpirations()).plus(endpoint.retry().longestSum());
+        Duration again = endpoint.lease()
+                .plus(endpoint.leaseExpiredDelay())
+                .multipliedBy(endpoint.maxLeaseExpirations())
+                .plus(endpoint.retry().longestSum());
         require(
                 kept == null || kept.compareTo(again) > 0,
                 id,

@@ -20,8 +20,8 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
 
     public FlowLimits {
         if (maxInFlight != null && (maxInFlight < 1 || maxInFlight > MAX_IN_FLIGHT)) {
-            throw new IllegalArgumentException(
-                    "maxInFlight is " + maxInFlight + ": give 1 to " + MAX_IN_FLIGHT + ", or leave it out for no limit.");
+            throw new IllegalArgumentException("maxInFlight is " + maxInFlight + ": give 1 to " + MAX_IN_FLIGHT
+                    + ", or leave it out for no limit.");
         }
     }
 
@@ -74,8 +74,8 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
                         + ": give 1 message or more, in a second, a minute or an hour, for example 50/s.");
             }
             if (per.dividedBy(count).compareTo(LEAST_STEP) < 0) {
-                throw new IllegalArgumentException("rate is " + count + " in " + per
-                        + ": give at most 10000/s, or leave it out for no limit.");
+                throw new IllegalArgumentException(
+                        "rate is " + count + " in " + per + ": give at most 10000/s, or leave it out for no limit.");
             }
             if (burst < 1 || burst > MAX_BURST) {
                 throw new IllegalArgumentException("burst is " + burst + ": give 1 to " + MAX_BURST + ".");

@@ -74,7 +74,9 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
                 : new ShardFlow(
                         perSecond == 0 ? Duration.ZERO : Duration.ofNanos(Math.round(1e9 / perSecond)),
                         flows.stream().mapToInt(ShardFlow::burst).sum(),
-                        limited() ? 0 : flows.stream().mapToInt(ShardFlow::permits).sum(),
+                        limited()
+                                ? 0
+                                : flows.stream().mapToInt(ShardFlow::permits).sum(),
                         flows.stream().mapToInt(ShardFlow::places).sum());
     }
 

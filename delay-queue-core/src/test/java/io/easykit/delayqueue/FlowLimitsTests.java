@@ -18,7 +18,13 @@ class FlowLimitsTests {
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     @ParameterizedTest
-    @CsvSource({"50/s, 50, 1, 5", "' 600 / min ', 600, 60, 1", "10/h, 10, 3600, 1", "7/m, 7, 60, 1", "10000/s, 10000, 1, 1000"})
+    @CsvSource({
+        "50/s, 50, 1, 5",
+        "' 600 / min ', 600, 60, 1",
+        "10/h, 10, 3600, 1",
+        "7/m, 7, 60, 1",
+        "10000/s, 10000, 1, 1000"
+    })
     void readsARate(String text, int count, int seconds, int burst) {
         assertThat(Rate.parse(text)).isEqualTo(new Rate(count, Duration.ofSeconds(seconds), burst));
     }
@@ -37,7 +43,8 @@ class FlowLimitsTests {
 
         assertThatThrownBy(() -> hourly.withBurst(0)).hasMessageContaining("burst is 0: give 1 to 100000");
         assertThatThrownBy(() -> hourly.withBurst(10_000)).hasMessageContaining("more than a year to fill");
-        assertThatThrownBy(() -> new Rate(1, Duration.ofDays(2), 1)).hasMessageContaining("in a second, a minute or an hour");
+        assertThatThrownBy(() -> new Rate(1, Duration.ofDays(2), 1))
+                .hasMessageContaining("in a second, a minute or an hour");
         assertThatThrownBy(() -> FlowLimits.maxInFlight(0)).hasMessageContaining("maxInFlight is 0: give 1 to 1000000");
         assertThatThrownBy(() -> FlowShare.of(FlowLimits.maxInFlight(3), 0, 4))
                 .hasMessageContaining("the topic has 4 shards");
@@ -64,7 +71,8 @@ class FlowLimitsTests {
         assertThat(FlowShare.of(FlowLimits.of(new Rate(3, SECOND, 1)), 0, 1).stepMicros())
                 .as("never faster")
                 .isEqualTo(333_334);
-        assertThat(FlowShare.of(FlowLimits.of(new Rate(50, SECOND, 1)), 3, 4).burst()).isEqualTo(1);
+        assertThat(FlowShare.of(FlowLimits.of(new Rate(50, SECOND, 1)), 3, 4).burst())
+                .isEqualTo(1);
         assertThat(FlowShare.of(FlowLimits.NONE, 0, 1)).isEqualTo(FlowShare.NONE);
     }
 }

@@ -304,7 +304,8 @@ public final class ListenerContainer implements RunningListeners.Member {
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
         IntConsumer shardsKept = kept -> requireShards(shards, kept);
-        ContainerContext shared = new ContainerContext(engine, runs, created, runners, this::isPaused, shards, shardsKept);
+        ContainerContext shared =
+                new ContainerContext(engine, runs, created, runners, this::isPaused, shards, shardsKept);
         TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
         CountDownLatch latch = new CountDownLatch(keys.size());
         List<ShardConsumer> starting = new ArrayList<>();

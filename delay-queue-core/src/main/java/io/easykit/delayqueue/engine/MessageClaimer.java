@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * message, or after a second, in case a wakeup was lost. This only schedules the calls; the store decides which messages are
  * due.
  *
- * <p><b>Limits.</b> The reply to a claim whose topic has used up its rate contains the time of the next permit. No wakeup brings the
- * next claim forward. If no place is left in flight, the next claim is when this consumer has settled a message, at a wakeup, which
+ * <p><b>Limits.</b> If the topic has used up its rate, the reply contains the time of the next permit instead of that of the next
+ * message. If no place is left in flight, the next claim is when this consumer has settled a message, at a wakeup, which the claim of
  * another consumer sends when it leaves a place free, or after a second.
  *
  * <p><b>Lost replies.</b> A claim without a reply may have been carried out. It is repeated with the same number until it is
@@ -64,7 +64,6 @@ final class MessageClaimer {
     private long request;
     private long dueAt;
     private long pollAt;
-    private long throttledUntil;
     private @Nullable Long toldWhenFull;
     private boolean leasesHaveEnded;
     private long graceUntil;
@@ -77,7 +76,6 @@ final class MessageClaimer {
         this.owner = owner;
         this.settlements = settlements;
         this.pollAt = context.nanos();
-        this.throttledUntil = pollAt;
         this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;
     }
@@ -93,7 +91,7 @@ final class MessageClaimer {
 
     /** A message is due earlier than the due time in the last reply. */
     void expect(Instant due) {
-        dueAt = Math.max(throttledUntil, Math.min(dueAt, storeClock.nanosAt(due)));
+        dueAt = Math.min(dueAt, storeClock.nanosAt(due));
     }
 
     boolean isDue() {
@@ -190,7 +188,6 @@ final class MessageClaimer {
             // The due messages went to other consumers: no reason to hurry.
             dueAt = now + SHORT_PAUSE;
         }
-        throttledUntil = answer.status() == ClaimStatus.THROTTLED ? dueAt : now;
         toldWhenFull = answer.status() == ClaimStatus.FULL ? settlements.told() : null;
         pollAt = now + POLL_INTERVAL;
         Instant nextLeaseEnd = answer.nextLeaseEnd();

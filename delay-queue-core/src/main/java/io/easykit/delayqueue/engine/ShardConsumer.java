@@ -87,7 +87,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         this.settlements = new Settlements(context);
         this.claimer = new MessageClaimer(context, owner, settlements);
         this.leases = new LeaseRenewer(context);
-        this.readiness = new ShardReadiness(context, container.engine().topics(), container.shardsKept(), this::onEarlierDue);
+        this.readiness =
+                new ShardReadiness(context, container.engine().topics(), container.shardsKept(), this::onEarlierDue);
         this.starter = new ExecutionStarter(container, context, leases, this, claimer::lateness);
         this.backOff = new StoreBackOff(context.nanos());
         this.batchUntil = context.nanos();

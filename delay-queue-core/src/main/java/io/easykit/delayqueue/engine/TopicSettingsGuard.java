@@ -35,8 +35,8 @@ final class TopicSettingsGuard {
         Integer places = endpoint.limits().maxInFlight();
         if (places != null && places < shards) {
             throw new TopicConflictException(
-                    "Listener '" + endpoint.id() + "' has maxInFlight " + places + ", and its topic '" + endpoint.topic()
-                            + "' has " + shards + " shards, so some shards could run nothing.",
+                    "Listener '" + endpoint.id() + "' has maxInFlight " + places + ", and its topic '"
+                            + endpoint.topic() + "' has " + shards + " shards, so some shards could run nothing.",
                     "Give max-in-flight a value of " + shards + " or more.");
         }
     }

@@ -53,7 +53,8 @@ final class Claims {
             }
         }
         if (wakes) {
-            wakeups.notify(shard.key, null, List.of(Objects.requireNonNull(nextDue).toEpochMilli()));
+            wakeups.notify(
+                    shard.key, null, List.of(Objects.requireNonNull(nextDue).toEpochMilli()));
         }
         if (limits != null && status == ClaimStatus.THROTTLED) {
             nextDue = Instant.ofEpochMilli(limits.nextPermits());
@@ -63,8 +64,7 @@ final class Claims {
         return new Claimed(clock.instant(), status, nextDue, nextLeaseEnd, acknowledged, deliveries);
     }
 
-    private List<Delivery> again(
-            MemoryShard shard, MemoryShard.Reply last, Claim claim, Flow.@Nullable Limits limits) {
+    private List<Delivery> again(MemoryShard shard, MemoryShard.Reply last, Claim claim, Flow.@Nullable Limits limits) {
         List<MemoryMessage> held = last.leases().stream()
                 .flatMap(lease -> Stream.ofNullable(shard.live.get(lease.id()))
                         .filter(message -> message.isHeldUnder(lease.number())))
@@ -113,8 +113,7 @@ final class Claims {
     private List<MemoryMessage> due(MemoryShard shard, Claim claim, int most) {
         List<MemoryMessage> due = shard.arrived(State.WAITING, clock.now(), most);
         if (due.stream().anyMatch(message -> message.orderingKey() != null)) {
-            due = OrderingKeys.inTurn(
-                    shard, shard.arrived(State.WAITING, clock.now(), Integer.MAX_VALUE), most);
+            due = OrderingKeys.inTurn(shard, shard.arrived(State.WAITING, clock.now(), Integer.MAX_VALUE), most);
         }
         long innocent =
                 due.stream().takeWhile(message -> !message.hasLostALease()).count();

@@ -92,8 +92,7 @@ final class Flow {
                 now = new Kept(Math.min(now.permits(), share.burst() * PERMIT), now.at(), now.isAwaited(), share);
             } else {
                 long left = now.permits(share, micros) - messages * PERMIT;
-                now = new Kept(
-                        Math.max(0, Math.min(share.burst() * PERMIT, left)), micros, now.isAwaited(), share);
+                now = new Kept(Math.max(0, Math.min(share.burst() * PERMIT, left)), micros, now.isAwaited(), share);
             }
             kept = now;
         }

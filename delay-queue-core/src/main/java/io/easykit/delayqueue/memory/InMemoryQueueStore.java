@@ -35,7 +35,6 @@ import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -180,10 +180,8 @@ final class InspectionReplies {
         if (text == null) {
             return null;
         }
-        long[] parts =
-                Stream.of(text.split(":")).mapToLong(Long::parseLong).toArray();
-        return new ShardFlow(
-                Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
+        long[] parts = Stream.of(text.split(":")).mapToLong(Long::parseLong).toArray();
+        return new ShardFlow(Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
     }
 
     /** One digit for each kind, in their order. */

@@ -40,7 +40,13 @@ public record Claim(
 
     /** A claim without limits. */
     public Claim(
-            String owner, long request, int count, int besideLost, Duration lease, int bytes, List<Lease> acknowledged) {
+            String owner,
+            long request,
+            int count,
+            int besideLost,
+            Duration lease,
+            int bytes,
+            List<Lease> acknowledged) {
         this(owner, request, count, besideLost, lease, bytes, FlowShare.NONE, acknowledged);
     }
 

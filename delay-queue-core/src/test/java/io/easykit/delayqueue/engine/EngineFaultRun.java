@@ -6,6 +6,8 @@ import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
@@ -52,6 +54,7 @@ public final class EngineFaultRun {
 
     private final SimulatedTime time = new SimulatedTime();
     private final Random random;
+    private final FlowLimits limits;
     private final QueueBackend store;
     private final int shards;
     private final double faultRate;
@@ -83,6 +86,9 @@ public final class EngineFaultRun {
         this.shards = 1 + random.nextInt(3);
         this.faultRate = List.of(0.02, 0.1, 0.3).get(random.nextInt(3));
         this.bursts = random.nextInt(3) == 0;
+        this.limits = random.nextInt(3) == 0
+                ? new FlowLimits(Rate.parse("30/s"), shards + random.nextInt(3))
+                : FlowLimits.NONE;
     }
 
     private record Member(SimulatedTime.Node node, ListenerContainer container, AtomicBoolean isCutOff) {}
@@ -135,6 +141,7 @@ public final class EngineFaultRun {
                 .retry(RetryPolicy.fixed(MAX_ATTEMPTS, Duration.ofMillis(500)))
                 .ackMode(bursts ? AckMode.AUTO : AckMode.MANUAL)
                 .stopTimeout(Duration.ofMillis(random.nextInt(3000)))
+                .limits(limits)
                 .build();
         Member[] self = new Member[1];
         ListenerContainer container =
@@ -331,7 +338,7 @@ public final class EngineFaultRun {
     private void checkNothingIsLeft(ShardKey shard) {
         if (store instanceof InMemoryQueueStore memory && memory.stats(shard).dead() == 0) {
             assertThat(StoreState.keyspace(memory, shard).keySet())
-                    .allMatch(key -> key.equals("settings") || key.equals("counters") || key.startsWith("claim:"));
+                    .allMatch(key -> key.matches("settings|counters|flow|claim:.*"));
         }
     }
 }

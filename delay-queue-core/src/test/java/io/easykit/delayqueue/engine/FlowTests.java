@@ -31,6 +31,7 @@ class FlowTests {
 
     private final TestQueue queue = new TestQueue();
     private final List<FaultyStore> lines = new ArrayList<>();
+    private final List<ListenerContainer> containers = new ArrayList<>();
 
     /** Starts a listener on a node of its own, whose runs last so long. */
     private SimulatedTime.Node node(Duration run, ListenerEndpoint.Builder endpoint, MessageHandler<String> handler) {
@@ -46,7 +47,7 @@ class FlowTests {
                 .workers(node.workers(run))
                 .shards(topic -> shards)
                 .build();
-        queue.start(engine, endpoint, handler);
+        containers.add(queue.start(engine, endpoint, handler));
         return node;
     }
 
@@ -91,14 +92,20 @@ class FlowTests {
 
         queue.time.advance(Duration.ofSeconds(61));
 
-        assertThat(perSecond(60)).element(0).satisfies(count -> assertThat(count).isBetween(50, 55)); // and the burst of a tenth of a second
+        assertThat(perSecond(60)).element(0).satisfies(count -> assertThat(count)
+                .isBetween(50, 55)); // and the burst of a tenth of a second
         assertThat(perSecond(60).subList(1, 60)).allMatch(count -> count >= 49 && count <= 51, "50 a second");
         assertThat(mostWithinASecond()).isLessThanOrEqualTo(55);
     }
 
     @Test
     void aBurstAfterAQuietTimeIsBounded() {
-        node(Duration.ofMillis(5), listener().concurrency(50).limits(FlowLimits.of(Rate.parse("600/min").withBurst(20))), NOTHING);
+        node(
+                Duration.ofMillis(5),
+                listener()
+                        .concurrency(50)
+                        .limits(FlowLimits.of(Rate.parse("600/min").withBurst(20))),
+                NOTHING);
         queue.time.advance(Duration.ofHours(1));
         send(100);
 
@@ -138,7 +145,7 @@ class FlowTests {
         queue.runs.clear();
 
         for (int i = 0; i < 60; i++) {
-            queue.send("own" + i, Duration.ZERO); // whose wakeups, if there are any, bring nothing forward
+            queue.send("own" + i, Duration.ZERO);
             queue.time.advance(Duration.ofSeconds(1));
         }
 
@@ -180,18 +187,57 @@ class FlowTests {
         assertThat(queue.runs.size()).isBetween(19 * 7, 20 * 7); // 20 times half a second
     }
 
-    /** A wakeup: without one the other node would look a second later. */
     @Test
-    void aPlaceThatANodeCannotUseIsTakenByAnotherOne() {
-        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
-        send(6);
+    void aFailedMessageFreesItsPlaceAtOnce() {
+        node(
+                Duration.ofMillis(10),
+                listener().limits(FlowLimits.maxInFlight(1)).retry(RetryPolicy.fixed(2, Duration.ofMinutes(10))),
+                message -> {
+                    throw new IllegalStateException("no");
+                });
+        send(20);
+
+        queue.time.advance(Duration.ofMillis(500));
+
+        assertThat(queue.runs).hasSize(20);
+    }
+
+    /** Such a node makes no claim, which would wake the others. */
+    @Test
+    void aPlaceThatAPausedNodeFreesIsTakenWithinASecond() {
+        ListenerEndpoint.Builder endpoint = listener().limits(FlowLimits.maxInFlight(1));
+        node(Duration.ofMillis(500), endpoint, NOTHING);
+        send(2);
         queue.time.advance(Duration.ofMillis(100));
-        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
-        node(Duration.ofMillis(500), listener().concurrency(1).limits(FlowLimits.maxInFlight(2)), NOTHING);
+        node(Duration.ofMillis(1), endpoint, NOTHING);
+        containers.get(0).pause();
 
-        queue.time.advance(Duration.ofMillis(1600));
+        queue.time.advance(Duration.ofMillis(1500));
 
-        assertThat(queue.runs).hasSize(6);
+        assertThat(queue.runs).hasSize(2);
+    }
+
+    @Test
+    void aLimitedTopicIsNotPrefetched() {
+        long[] most = new long[2];
+        for (int i = 0; i < 2; i++) {
+            int limited = i;
+            SimulatedTime.Node node = queue.time.node();
+            DelayQueueEngine engine = queue.builder(node, queue.memory)
+                    .pools(endpoint -> node.pool(1, () -> Duration.ofNanos(50_000)))
+                    .build();
+            ListenerContainer container = queue.start(
+                    engine,
+                    listener().limits(i == 0 ? FlowLimits.NONE : FlowLimits.maxInFlight(50)),
+                    message -> most[limited] =
+                            Math.max(most[limited], queue.stats().inFlight()));
+            send(1000);
+            queue.time.advance(Duration.ofSeconds(1));
+            queue.stop(container);
+        }
+
+        assertThat(most[0]).isGreaterThan(1);
+        assertThat(most[1]).isEqualTo(1);
     }
 
     @Test
@@ -241,8 +287,7 @@ class FlowTests {
 
     @Test
     void aShardWithoutAPlaceIsAMistake() {
-        assertThatThrownBy(() ->
-                        node(Duration.ZERO, listener().limits(FlowLimits.maxInFlight(3)), NOTHING, 4))
+        assertThatThrownBy(() -> node(Duration.ZERO, listener().limits(FlowLimits.maxInFlight(3)), NOTHING, 4))
                 .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has maxInFlight 3, and its topic 'orders' has 4 shards")
                 .hasMessageContaining("4 or more");
@@ -263,8 +308,8 @@ class FlowTests {
             assertThat(queue.runs.size()).isBetween(120 * 20, 120 * 50 + 5);
             assertThat(logged.list)
                     .extracting(ILoggingEvent::getFormattedMessage)
-                    .anyMatch(line -> line.contains("Topic orders has limits of ")
-                            && line.contains("Give all nodes the same."))
+                    .anyMatch(line ->
+                            line.contains("Topic orders has limits of ") && line.contains("Give all nodes the same."))
                     .hasSizeLessThanOrEqualTo(2);
         } finally {
             logger.detachAppender(logged);

@@ -287,8 +287,9 @@ final class FaultyShard implements AutoCloseable {
     /** Keys of messages. */
     List<String> left() {
         return shard.redis().snapshot().keySet().stream()
-                .filter(key -> !key.matches(
-                        ".*:(counters|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
+                .filter(
+                        key -> !key.matches(
+                                ".*:(counters|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
                 .toList();
     }
 

@@ -63,10 +63,12 @@ class FlowFaultTests {
             struck = shard.heal();
             for (int second = 1; second <= 8; second++) {
                 shard.clock(101_000 + 1000 * second);
-                shard.store.acknowledge(KEY, shard.store.claim(KEY, request("o", second)).deliveries().stream()
-                        .peek(delivery -> begun.add(delivery.id()))
-                        .map(Delivery::lease)
-                        .toList());
+                shard.store.acknowledge(
+                        KEY,
+                        shard.store.claim(KEY, request("o", second)).deliveries().stream()
+                                .peek(delivery -> begun.add(delivery.id()))
+                                .map(Delivery::lease)
+                                .toList());
             }
 
             assertThat(begun).as("begun after a stop at command %d", command).contains("n1", "n2", "n3", "n4", "n5");

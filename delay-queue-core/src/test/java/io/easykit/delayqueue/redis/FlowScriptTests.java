@@ -61,10 +61,7 @@ class FlowScriptTests {
     }
 
     private String flow() {
-        return shard.state()
-                .lines()
-                .filter(line -> line.startsWith("flow"))
-                .collect(joining("\n"));
+        return shard.state().lines().filter(line -> line.startsWith("flow")).collect(joining("\n"));
     }
 
     @Test
@@ -120,7 +117,11 @@ class FlowScriptTests {
         assertThat(shard.store.claim(KEY, lost.within(50)).deliveries()).hasSize(3); // they count as a quarter each
 
         shard.redis().command("DEL", "dq:{t:0}:flow");
-        shard.store.send(KEY, IntStream.range(0, 9).mapToObj(i -> in("n" + i, 0, "x".repeat(60))).toList());
+        shard.store.send(
+                KEY,
+                IntStream.range(0, 9)
+                        .mapToObj(i -> in("n" + i, 0, "x".repeat(60)))
+                        .toList());
         FlowShare nine = new FlowShare(100_000, 9, 0);
         Claim large = claim("p", 1, 10, 500).under(nine);
         assertThat(ids(shard.store.claim(KEY, large))).hasSize(9);

@@ -115,8 +115,7 @@ class ScriptFaultTests {
                 new Step("claim, acknowledge", flying, (s, store) -> store.claim(KEY, claim(s.leases("f1", "f2")))),
                 new Step(
                         "claim under limits",
-                        (s, store) ->
-                                store.claim(KEY, claim(List.of()).under(new FlowShare(3_600_000_000L, 2, 4)))),
+                        (s, store) -> store.claim(KEY, claim(List.of()).under(new FlowShare(3_600_000_000L, 2, 4)))),
                 new Step("acknowledge", flying, (s, store) -> store.acknowledge(KEY, s.leases("f1", "f2"))),
                 new Step(
                         "give up: fail",

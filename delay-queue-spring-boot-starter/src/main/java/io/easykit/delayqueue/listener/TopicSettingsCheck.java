@@ -103,10 +103,8 @@ final class TopicSettingsCheck {
         Integer shards = settings.shards();
         Integer places = settings.maxInFlight();
         attempt("rate", settings.rate(), FlowLimits.Rate::parse);
-        attempt(
-                "burst",
-                settings.burst(),
-                value -> FlowLimits.Rate.of(1, Duration.ofSeconds(1)).withBurst(value));
+        attempt("burst", settings.burst(), value -> FlowLimits.Rate.of(1, Duration.ofSeconds(1))
+                .withBurst(value));
         attempt("max-in-flight", places, FlowLimits::maxInFlight);
         if (places != null && shards != null && places > 0 && places < shards) {
             complaints.add(new Complaint(

@@ -278,6 +278,30 @@ class DelayQueueEndpointIntegrationTests {
     }
 
     @Test
+    void showsTheLimitsOfATopicAndWhetherTheyKeepMessages() {
+        ConfigurableApplicationContext application = start(
+                "delay-queue.topics[mail/urgent].rate=2/h",
+                "delay-queue.topics[mail/urgent].burst=2",
+                "delay-queue.topics[mail/urgent].max-in-flight=7");
+        Mails mails = application.getBean(Mails.class);
+        mails.works = true;
+        DelayQueueTemplate template = application.getBean(DelayQueueTemplate.class);
+        for (int i = 0; i < 5; i++) {
+            template.send(OutgoingMessage.of("mail/urgent", new Mail("ada", "s3cret")));
+        }
+        await().until(() -> mails.done.size() == 2);
+
+        JsonNode topic = get(application, "/topic?topic=mail/urgent").body();
+
+        assertThat(topic.get("limited").asBoolean()).isTrue();
+        assertThat(topic.get("due").asInt()).isEqualTo(3);
+        JsonNode limits = topic.get("limits");
+        assertThat(limits.get("perSecond").asDouble()).isEqualTo(1 / 1800.0);
+        assertThat(limits.get("burst").asInt()).isEqualTo(2);
+        assertThat(limits.get("maxInFlight").asInt()).isEqualTo(7);
+    }
+
+    @Test
     void showsAndFreesOrderingKeysThatADeadLetterHasStopped() {
         ConfigurableApplicationContext application = start(UNRESTRICTED);
         Mails mails = application.getBean(Mails.class);

@@ -6,6 +6,7 @@ import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.SendOutcome;
+import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Counters;
 import io.easykit.delayqueue.ShardStats.Pause;
@@ -85,7 +86,10 @@ class DelayQueueMetersTests {
                 3,
                 NOW.minusMillis(61_500),
                 Set.of(Kind.DEAD, Kind.NO_CONSUMER),
-                new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0));
+                new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0),
+                0,
+                0,
+                new ShardFlow(Duration.ofMillis(20), 5, 0, 0));
         ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
         return new TopicStats(topic, List.of(first, second));
     }
@@ -121,6 +125,7 @@ class DelayQueueMetersTests {
                 .isEqualTo(30);
         assertThat(gauge("delayqueue.oldest.due", "topic", "orders")).isEqualTo(61.5);
         assertThat(gauge("delayqueue.paused", "topic", "orders")).isEqualTo(1);
+        assertThat(gauge("delayqueue.limited", "topic", "orders")).isEqualTo(1);
         assertThat(gauge("delayqueue.consumers", "topic", "orders")).isEqualTo(16);
         assertThat(gauge("delayqueue.ledger.imbalance", "topic", "orders")).isEqualTo(1);
         assertThat(gauge("delayqueue.alert", "topic", "orders", "kind", "dead")).isEqualTo(1);

@@ -129,7 +129,8 @@ class TopicSettingsTests {
     @Test
     void refusesABurstWithoutARateAndFewerPlacesThanShards() {
         assertThatThrownBy(() -> endpoint(limits(null, 7, null))).hasMessageContaining("the topic has no rate");
-        assertThatThrownBy(() -> endpoint(limits("1/h", 100_000, null))).hasMessageContaining("more than a year to fill");
+        assertThatThrownBy(() -> endpoint(limits("1/h", 100_000, null)))
+                .hasMessageContaining("more than a year to fill");
         assertThatThrownBy(() -> new TopicSettings(
                                 8, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
                                 null, 7)
@@ -139,12 +140,14 @@ class TopicSettingsTests {
 
     private static TopicSettings limits(@Nullable String rate, @Nullable Integer burst, @Nullable Integer places) {
         return new TopicSettings(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, rate, burst, places);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, rate, burst,
+                places);
     }
 
     private static TopicSettings replicas(int count, @Nullable Duration timeout) {
         return new TopicSettings(
-                null, null, null, null, null, null, null, null, null, count, timeout, null, null, null, null, null, null);
+                null, null, null, null, null, null, null, null, null, count, timeout, null, null, null, null, null,
+                null);
     }
 
     private static ListenerEndpoint endpoint(TopicSettings settings) {
@@ -155,12 +158,29 @@ class TopicSettingsTests {
 
     private static TopicSettings concurrencyAndAttempts(int concurrency, @Nullable Integer attempts) {
         return new TopicSettings(
-                null, concurrency, null, attempts, null, null, null, null, null, null, null, null, null, null, null, null, null);
+                null,
+                concurrency,
+                null,
+                attempts,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
     }
 
     private static TopicSettings backOff(BackOff backOff) {
         return new TopicSettings(
-                null, null, null, null, null, null, backOff, null, null, null, null, null, null, null, null, null, null);
+                null, null, null, null, null, null, backOff, null, null, null, null, null, null, null, null, null,
+                null);
     }
 
     private static TopicSettings shards(int shards) {
