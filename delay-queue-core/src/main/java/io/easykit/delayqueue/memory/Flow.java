@@ -68,13 +68,7 @@ final class Flow {
         }
 
         private long places() {
-            return share.places() == 0 ? QueueStore.MAX_BATCH : share.places() - inFlight();
-        }
-
-        private long inFlight() {
-            return shard.in(State.IN_FLIGHT).stream()
-                    .filter(message -> message.at() > clock.now())
-                    .count();
+            return share.places() == 0 ? QueueStore.MAX_BATCH : share.places() - shard.in(State.IN_FLIGHT).size();
         }
 
         boolean hasPlace() {
