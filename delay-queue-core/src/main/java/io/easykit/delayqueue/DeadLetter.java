@@ -53,4 +53,15 @@ public record DeadLetter<T>(
         return "DeadLetter[topic=" + LogText.of(topic) + ", id=" + LogText.of(id) + ", diedAt=" + diedAt + ", failures="
                 + failures + ", leaseExpirations=" + leaseExpirations + "]";
     }
+
+    /** @throws IllegalArgumentException if dead letters of this topic cannot be announced to a listener */
+    static void requireAnnounceable(String listener, String topic) {
+        NameRules.requireTopic(topic);
+        String complaint = topicOf(topic).length() > 128
+                ? "' is too long for the topic of its announcements: give at most 115 characters."
+                : "' is that of announced dead letters, and dead letters of it are not announced: give another topic.";
+        if (topicOf(topic).length() > 128 || isAnnouncement(topic)) {
+            throw new IllegalArgumentException("Listener '" + listener + "': topic '" + topic + complaint);
+        }
+    }
 }

@@ -11,6 +11,10 @@ public final class ListenerEndpoint {
     /** Maximum number of messages of one call of a batch handler. */
     public static final int MAX_BATCH_SIZE = 100;
 
+    private static final Duration MIN_LEASE = Duration.ofMillis(100);
+    private static final Duration MAX_LEASE = Duration.ofDays(365);
+    private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
+
     private final String id;
     private final String topic;
     private final Type type;
@@ -51,7 +55,56 @@ public final class ListenerEndpoint {
         this.alerts = builder.alerts;
         this.limits = builder.limits;
         this.idempotencyStore = builder.idempotencyStore;
-        EndpointCheck.check(this);
+        check();
+    }
+
+    private void check() {
+        require(!id.isBlank(), id, "id is blank: give it a name");
+        if (deadLettersOf != null) {
+            DeadLetter.requireAnnounceable(id, deadLettersOf);
+        }
+        NameRules.requireTopic(topic);
+        require(concurrency >= 1, id, "concurrency is " + concurrency + ": give at least 1");
+        require(
+                batchSize >= 1 && batchSize <= MAX_BATCH_SIZE,
+                id,
+                "batchSize is " + batchSize + ": give 1 to " + MAX_BATCH_SIZE);
+        require(
+                lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
+                id,
+                "lease is " + lease + ": give 100 ms to 365 days; 30 s is a good one");
+        require(
+                maxLeaseExpirations >= 1 && maxLeaseExpirations <= 1_000_000,
+                id,
+                "maxLeaseExpirations is " + maxLeaseExpirations + ": give 1 to 1000000");
+        require(
+                RetryPolicy.isPossible(leaseExpiredDelay),
+                id,
+                "leaseExpiredDelay is " + leaseExpiredDelay + ": give zero to 3650 days");
+        require(
+                !stopTimeout.isNegative() && stopTimeout.compareTo(MAX_STOP_TIMEOUT) <= 0,
+                id,
+                "stopTimeout is " + stopTimeout + ": give zero to 365 days");
+        require(
+                deadLetterRetention == null
+                        || (RetryPolicy.isPossible(deadLetterRetention) && !deadLetterRetention.isZero()),
+                id,
+                "deadLetterRetention is " + deadLetterRetention
+                        + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
+        require(
+                idempotencyStore == null || (batchSize == 1 && ackMode == AckMode.AUTO),
+                id,
+                "it has an idempotencyStore, and takes batches or settles its messages itself: give it a batch size of 1"
+                        + " and AckMode.AUTO");
+        Duration kept = idempotencyStore == null ? null : idempotencyStore.retention();
+        Duration again =
+                lease.plus(leaseExpiredDelay).multipliedBy(maxLeaseExpirations).plus(retry.longestSum());
+        require(
+                kept == null || kept.compareTo(again) > 0,
+                id,
+                "a handled message may come again for " + again + ", the sum of maxLeaseExpirations times lease and"
+                        + " leaseExpiredDelay and of all waits of the retry policy, and its record is kept for " + kept
+                        + ": give the records a longer retention");
     }
 
     /** A listener with one place, and with the defaults of the builder's methods. */
@@ -68,6 +121,12 @@ public final class ListenerEndpoint {
      */
     public static Builder deadLetters(String id, String topic, Type type) {
         return new Builder(id, DeadLetter.topicOf(topic), type, topic);
+    }
+
+    private static void require(boolean holds, String id, String complaint) {
+        if (!holds) {
+            throw new IllegalArgumentException("Listener '" + id + "': " + complaint + ".");
+        }
     }
 
     /** Of the listener; unique in the application. */

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +34,7 @@ public record ShardStats(
         Counters counters,
         long parked,
         long stoppedKeys,
-        @Nullable ShardFlow flow) {
+        @Nullable Flow flow) {
 
     /** A shard without ordering keys and limits. */
     public ShardStats(
@@ -70,6 +71,27 @@ public record ShardStats(
      * @param by who paused; empty if that is not known
      */
     public record Pause(@Nullable Instant at, String by) {}
+
+    /**
+     * The limits of a shard: its share of those of the topic, as a consumer used them last.
+     *
+     * @param step    time from one permit to the next; zero for no limit of the rate
+     * @param burst   permits that are kept
+     * @param permits that are there now
+     * @param places  messages that may be in flight; 0 for no limit
+     */
+    public record Flow(Duration step, int burst, int permits, int places) {
+
+        /** Whether the rate lets no message begin now. */
+        boolean lacksPermit() {
+            return !step.isZero() && permits < 1;
+        }
+
+        /** Messages that may begin in a second; 0 for no limit. */
+        public double perSecond() {
+            return step.isZero() ? 0 : 1e9 / step.toNanos();
+        }
+    }
 
     /** Messages sent, minus messages ended, minus messages present: 0, unless keys were changed by hand. */
     public long imbalance() {

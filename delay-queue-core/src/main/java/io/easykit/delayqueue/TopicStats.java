@@ -64,20 +64,23 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
     }
 
     /** The limits of all shards together, or null if there are none. Shards that are limited have no permits for the others. */
-    public @Nullable ShardFlow flow() {
-        List<ShardFlow> flows = shards.stream()
+    public ShardStats.@Nullable Flow flow() {
+        List<ShardStats.Flow> flows = shards.stream()
                 .flatMap(shard -> Stream.ofNullable(shard.flow()))
                 .toList();
-        double perSecond = flows.stream().mapToDouble(ShardFlow::perSecond).sum();
+        double perSecond =
+                flows.stream().mapToDouble(ShardStats.Flow::perSecond).sum();
         return flows.isEmpty()
                 ? null
-                : new ShardFlow(
+                : new ShardStats.Flow(
                         perSecond == 0 ? Duration.ZERO : Duration.ofNanos(Math.round(1e9 / perSecond)),
-                        flows.stream().mapToInt(ShardFlow::burst).sum(),
+                        flows.stream().mapToInt(ShardStats.Flow::burst).sum(),
                         limited()
                                 ? 0
-                                : flows.stream().mapToInt(ShardFlow::permits).sum(),
-                        flows.stream().mapToInt(ShardFlow::places).sum());
+                                : flows.stream()
+                                        .mapToInt(ShardStats.Flow::permits)
+                                        .sum(),
+                        flows.stream().mapToInt(ShardStats.Flow::places).sum());
     }
 
     /** Whether the claims of any shard are stopped. */

@@ -4,7 +4,7 @@ import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.ShardFlow;
+import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
@@ -151,7 +151,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             return;
         }
         FlowShare own = FlowShare.of(endpoint.limits(), 0, shards.size());
-        ShardFlow used = engine.store().stats(shards.get(0)).flow();
+        ShardStats.Flow used = engine.store().stats(shards.get(0)).flow();
         FlowShare last = used == null ? own : FlowShare.of(used);
         if (used != null && !last.equals(own) && !last.equals(otherLimits)) {
             otherLimits = last;

@@ -27,7 +27,9 @@ final class Claims {
 
     /** @param exposes whether the acknowledgements have made a message of an ordering key due that other consumers do not know of */
     Claimed claim(MemoryShard shard, Claim claim, List<Settlement> acknowledged, boolean exposes) {
-        Flow.Limits limits = claim.limits().isNone() ? null : shard.flow.new Limits(shard, claim.limits(), clock);
+        Flow.Limits limits = claim.limits().isNone()
+                ? null
+                : shard.flow.new Limits(() -> shard.in(State.IN_FLIGHT).size(), claim.limits(), clock);
         MemoryShard.Reply last = shard.replies.get(claim.owner());
         List<Delivery> deliveries = List.of();
         ClaimStatus status = ClaimStatus.CLAIMED;

@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardFlow;
+import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The limits of a shard: a bucket of permits, and places in flight. */
@@ -42,14 +42,14 @@ final class Flow {
     /** The limits of one claim, at one time. */
     final class Limits {
 
-        private final MemoryShard shard;
+        private final IntSupplier inFlight;
         private final FlowShare share;
         private final MemoryClock clock;
         private Kept now;
         private final boolean hasSteppedBack;
 
-        Limits(MemoryShard shard, FlowShare share, MemoryClock clock) {
-            this.shard = shard;
+        Limits(IntSupplier inFlight, FlowShare share, MemoryClock clock) {
+            this.inFlight = inFlight;
             this.share = share;
             this.clock = clock;
             long micros = clock.micros();
@@ -68,7 +68,7 @@ final class Flow {
         }
 
         private long places() {
-            return share.places() == 0 ? QueueStore.MAX_BATCH : share.places() - shard.in(State.IN_FLIGHT).size();
+            return share.places() == 0 ? QueueStore.MAX_BATCH : share.places() - inFlight.getAsInt();
         }
 
         boolean hasPlace() {
@@ -117,13 +117,13 @@ final class Flow {
         }
     }
 
-    @Nullable ShardFlow shown(MemoryClock clock) {
+    ShardStats.@Nullable Flow shown(MemoryClock clock) {
         Kept last = kept;
         if (last == null) {
             return null;
         }
         FlowShare share = last.share();
-        return new ShardFlow(
+        return new ShardStats.Flow(
                 Duration.ofNanos(share.stepMicros() * 1000),
                 share.burst(),
                 (int) (last.permits(share, clock.micros()) / PERMIT),

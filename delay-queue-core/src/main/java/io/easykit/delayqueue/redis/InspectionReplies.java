@@ -5,7 +5,6 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.Browsed;
@@ -176,12 +175,12 @@ final class InspectionReplies {
                 flow(reply.textOrNull(StatsReply.LIMITS)));
     }
 
-    private static @Nullable ShardFlow flow(@Nullable String text) {
+    private static ShardStats.@Nullable Flow flow(@Nullable String text) {
         if (text == null) {
             return null;
         }
         long[] parts = Stream.of(text.split(":")).mapToLong(Long::parseLong).toArray();
-        return new ShardFlow(Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
+        return new ShardStats.Flow(Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
     }
 
     /** One digit for each kind, in their order. */

@@ -2,7 +2,7 @@ package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.FlowLimits.Rate;
-import io.easykit.delayqueue.ShardFlow;
+import io.easykit.delayqueue.ShardStats;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -40,7 +40,7 @@ public record FlowShare(long stepMicros, int burst, int places) {
     }
 
     /** The limits that a consumer used last. */
-    public static FlowShare of(ShardFlow used) {
+    public static FlowShare of(ShardStats.Flow used) {
         return new FlowShare(TimeUnit.NANOSECONDS.toMicros(used.step().toNanos()), used.burst(), used.places());
     }
 

@@ -8,7 +8,6 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
@@ -230,11 +229,11 @@ class FlowScriptTests {
         claimed("o", 1, TEN);
 
         assertThat(shard.store.stats(KEY))
-                .returns(new ShardFlow(Duration.ofMillis(100), 3, 0, 0), ShardStats::flow)
+                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 0, 0), ShardStats::flow)
                 .returns(true, ShardStats::limited);
         shard.clock(1250);
         assertThat(shard.store.stats(KEY))
-                .returns(new ShardFlow(Duration.ofMillis(100), 3, 2, 0), ShardStats::flow)
+                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 2, 0), ShardStats::flow)
                 .returns(false, ShardStats::limited);
         claimed("o", 2, new FlowShare(100_000, 3, 4));
         send(1);

@@ -85,7 +85,7 @@ final class ProtocolChecker implements AutoCloseable {
             return out""";
 
     /** Permits and places are often used up. */
-    private static final FlowShare LIMITS = new FlowShare(70_000, 3, 3);
+    private static final FlowShare LIMITS = new FlowShare(70_000, 6, 5);
 
     private final RawRedis redis = RedisServer.shared().connect();
     private final LettuceConnectionFactory connections;
@@ -322,7 +322,7 @@ final class ProtocolChecker implements AutoCloseable {
                 consumer.limits = limits; // those of a repetition are the same
             }
             List<Lease> done = random.nextBoolean() ? some(consumer) : List.of();
-            int count = 1 + random.nextInt(4);
+            int count = 1 + random.nextInt(isLimited ? 8 : 4);
             Claim claim = new Claim(
                     consumer.owner,
                     consumer.request,
@@ -718,9 +718,7 @@ final class ProtocolChecker implements AutoCloseable {
                         .isLessThanOrEqualTo((int) (LIMITS.burst() + since / LIMITS.stepMicros()));
             }
             if (isNew && !call.name.contains("places=0]")) {
-                assertThat(map(after, "inflight"))
-                        .as("messages in flight")
-                        .hasSizeLessThanOrEqualTo(LIMITS.places());
+                assertThat(map(after, "inflight")).as("messages in flight").hasSizeLessThanOrEqualTo(LIMITS.places());
             }
         }
 

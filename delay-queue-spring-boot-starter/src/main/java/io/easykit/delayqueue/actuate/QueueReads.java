@@ -2,7 +2,6 @@ package io.easykit.delayqueue.actuate;
 
 import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -139,7 +138,7 @@ final class QueueReads {
                 .values();
     }
 
-    private static @Nullable Map<String, Object> limits(@Nullable ShardFlow flow) {
+    private static @Nullable Map<String, Object> limits(ShardStats.@Nullable Flow flow) {
         return flow == null
                 ? null
                 : new Row()

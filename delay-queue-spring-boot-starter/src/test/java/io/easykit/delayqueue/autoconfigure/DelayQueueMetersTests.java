@@ -6,7 +6,6 @@ import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.ShardFlow;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.ShardStats.Counters;
 import io.easykit.delayqueue.ShardStats.Pause;
@@ -89,7 +88,7 @@ class DelayQueueMetersTests {
                 new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0),
                 0,
                 0,
-                new ShardFlow(Duration.ofMillis(20), 5, 0, 0));
+                new ShardStats.Flow(Duration.ofMillis(20), 5, 0, 0));
         ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
         return new TopicStats(topic, List.of(first, second));
     }
