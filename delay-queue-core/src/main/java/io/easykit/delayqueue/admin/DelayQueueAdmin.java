@@ -6,6 +6,7 @@ import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
 import java.time.Duration;
 import java.time.Instant;
@@ -171,6 +172,17 @@ public interface DelayQueueAdmin {
      * @return false if this message does not hold the key, or is not dead
      */
     boolean freeKey(String topic, String key, String id);
+
+    /**
+     * Adds shards to a topic while it is in use. Messages with generated ids go to all shards two minutes later, when the listeners
+     * of all nodes claim from them. Own ids and ordering keys stay in the shards that the topic began with. A repeated call changes
+     * nothing. Shards cannot be taken away.
+     *
+     * @param shards number of shards to have, up to 1024
+     * @return how many there were before
+     * @throws TopicConflictException if the topic has more shards, or was never used
+     */
+    int growShards(String topic, int shards);
 
     /**
      * Starts work on the dead letters of a topic in the background, and returns at once. One node runs the job; if that node

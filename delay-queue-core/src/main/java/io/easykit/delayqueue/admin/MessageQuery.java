@@ -35,6 +35,11 @@ public final class MessageQuery {
         return of(State.DEAD);
     }
 
+    /** The first page of the messages that wait, the soonest due first. Their number is {@link MessagePage#total}. */
+    public static MessageQuery waiting() {
+        return of(State.WAITING);
+    }
+
     /** In the opposite order: the latest first. */
     public MessageQuery newestFirst() {
         return new MessageQuery(state, true, size, after, shard);

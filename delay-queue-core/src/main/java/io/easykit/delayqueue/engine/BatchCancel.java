@@ -47,15 +47,12 @@ final class BatchCancel {
         if (all.isEmpty()) {
             return Map.of();
         }
-        int shards = shards(topic, all);
+        TopicShards shards = shards(topic, all);
         Map<String, ChangeOutcome> known = new HashMap<>();
         all.stream().filter(id -> outbox.withdraw(topic, id)).forEach(id -> known.put(id, ChangeOutcome.APPLIED));
         Map<ShardKey, List<String>> byShard = all.stream()
                 .filter(id -> !known.containsKey(id))
-                .collect(Collectors.groupingBy(
-                        id -> new ShardKey(topic, MessageIds.shardOf(id, shards)),
-                        LinkedHashMap::new,
-                        Collectors.toList()));
+                .collect(Collectors.groupingBy(shards::shardOf, LinkedHashMap::new, Collectors.toList()));
         DelayQueueException failure = cancel(byShard, known);
         Map<String, ChangeOutcome> outcomes = new LinkedHashMap<>();
         all.stream().filter(known::containsKey).forEach(id -> outcomes.put(id, known.get(id)));
@@ -71,9 +68,9 @@ final class BatchCancel {
         return outcomes;
     }
 
-    private int shards(String topic, Set<String> all) {
+    private TopicShards shards(String topic, Set<String> all) {
         try {
-            return topics.shardsToLookAt(topic);
+            return topics.shardsToLookAt(topic, all);
         } catch (StoreUnavailableException e) {
             throw new BatchCancelException(topic, Map.of(), List.copyOf(all), e);
         }

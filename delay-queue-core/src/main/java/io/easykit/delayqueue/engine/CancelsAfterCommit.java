@@ -62,14 +62,12 @@ final class CancelsAfterCommit {
 
     /** By the shard count that is known without a call. */
     private Map<ShardKey, List<String>> byExpectedShard(String topic, List<String> ids) {
-        int shards = topics.expected(topic);
-        return ids.stream().collect(Collectors.groupingBy(id -> new ShardKey(topic, MessageIds.shardOf(id, shards))));
+        return ids.stream().collect(Collectors.groupingBy(topics.expected(topic)::shardOf));
     }
 
     private void cancelNow(String topic, List<String> ids) {
-        int shards = topics.shardsToLookAt(topic);
         ids.stream()
-                .collect(Collectors.groupingBy(id -> new ShardKey(topic, MessageIds.shardOf(id, shards))))
+                .collect(Collectors.groupingBy(topics.shardsToLookAt(topic, ids)::shardOf))
                 .forEach((shard, some) -> store.cancel(
                         shard, some.stream().map(id -> new Target(id, null)).toList()));
     }

@@ -204,13 +204,14 @@ final class DeadLetterRelay {
         }
 
         private void send(List<Notice> notices) {
+            if (notices.isEmpty()) {
+                return;
+            }
             Map<ShardKey, List<Notice>> byShard = new LinkedHashMap<>();
             String target = DeadLetter.topicOf(topic);
-            int shards = notices.isEmpty() ? 0 : engine.topics().shards(target);
+            TopicShards shards = engine.topics().shards(target);
             notices.forEach(notice -> byShard.computeIfAbsent(
-                            new ShardKey(
-                                    target, MessageIds.shardOf(notice.message().id(), shards)),
-                            key -> new ArrayList<>())
+                            shards.shardOf(notice.message().id()), key -> new ArrayList<>())
                     .add(notice));
             StoreUnavailableException away = null;
             for (Map.Entry<ShardKey, List<Notice>> group : byShard.entrySet()) {

@@ -78,11 +78,13 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         NameRules.requireWellFormed(id);
         List<MessageDetail> found = new ArrayList<>();
         EachShard each = new EachShard();
-        store.fleet().topics().forEach((topic, shards) -> {
-            ShardKey key = new ShardKey(topic, MessageIds.shardOf(id, shards));
-            each.attempt(key, shard -> store.find(shard, id, MessageDetail.MOST_BYTES)
-                    .ifPresent(message -> found.add(MessageSummaries.detail(topic, shard.shard(), message))));
-        });
+        store.fleet()
+                .topics()
+                .forEach((topic, count) -> each.attempt(new ShardKey(topic, 0), any -> {
+                    ShardKey shard = topics.shardToLookAt(topic, count, id);
+                    store.find(shard, id, MessageDetail.MOST_BYTES)
+                            .ifPresent(message -> found.add(MessageSummaries.detail(topic, shard.shard(), message)));
+                }));
         if (found.isEmpty()) {
             each.refused();
         }
@@ -177,9 +179,9 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
                     "An action takes at most " + MAX_PAGE + " messages, not " + all.size() + ": split it.");
         }
         Map<ShardKey, List<Integer>> places = new LinkedHashMap<>();
-        int shards = topics.shardsToLookAt(topic);
+        TopicShards shards = topics.shardsToLookAt(topic, all.stream().map(id).toList());
         for (int i = 0; i < all.size(); i++) {
-            ShardKey shard = new ShardKey(topic, MessageIds.shardOf(id.apply(all.get(i)), shards));
+            ShardKey shard = shards.shardOf(id.apply(all.get(i)));
             places.computeIfAbsent(shard, key -> new ArrayList<>()).add(i);
         }
         Map<Integer, R> results = new TreeMap<>();
@@ -238,9 +240,14 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         return store.freeKey(shardOf(topic, id), NameRules.requireOrderingKey(key), id);
     }
 
+    @Override
+    public int growShards(String topic, int shards) {
+        return topics.grow(NameRules.requireTopic(topic), shards);
+    }
+
     private ShardKey shardOf(String topic, String id) {
         NameRules.requireWellFormed(id);
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
+        return topics.shardsToLookAt(topic, List.of(id)).shardOf(id);
     }
 
     @Override

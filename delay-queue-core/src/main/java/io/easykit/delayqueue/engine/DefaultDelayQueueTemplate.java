@@ -108,6 +108,6 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
 
     private ShardKey shardOf(String topic, String id) {
         NameRules.requireWellFormed(id);
-        return new ShardKey(topic, MessageIds.shardOf(id, topics.shardsToLookAt(topic)));
+        return topics.shardsToLookAt(topic, List.of(id)).shardOf(id);
     }
 }

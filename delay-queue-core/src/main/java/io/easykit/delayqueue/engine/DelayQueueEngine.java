@@ -185,7 +185,10 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /** Number of shards by topic. 0, as for all unless given, is the number that the store has kept, or 1 for a new topic. */
+        /**
+         * Number of shards by topic. 0, as for all unless given, is the number that the store has kept, or 1 for a new topic. A greater
+         * number than the store has kept adds shards.
+         */
         public Builder shards(ToIntFunction<String> shards) {
             this.shards = shards;
             return this;

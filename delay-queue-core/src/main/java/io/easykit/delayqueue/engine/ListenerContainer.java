@@ -8,12 +8,10 @@ import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,14 +40,13 @@ public final class ListenerContainer implements RunningListeners.Member {
     private final ReentrantLock lifecycle = new ReentrantLock();
     private volatile boolean running;
     private volatile boolean paused;
-    private volatile List<ShardConsumer> consumers = List.of();
+    private volatile @Nullable ShardConsumers consumers;
 
     // Guarded by the lifecycle.
     private @Nullable Thread stopping;
     private boolean halted;
     private boolean startsAgain;
     private @Nullable TopicMonitor monitor;
-    private CountDownLatch ended = new CountDownLatch(0);
     private @Nullable Workers workers;
     private @Nullable ConcurrencyLimiter limiter;
 
@@ -82,6 +79,10 @@ public final class ListenerContainer implements RunningListeners.Member {
      *                                deadLetterRetention, limits, alerts
      */
     public void start() {
+        if (endpoint.limits().maxInFlight() != null) {
+            TopicSettingsGuard.requirePlaces(
+                    endpoint, engine.topics().shardsOrAssumed(endpoint.topic()).all());
+        }
         Thread ending = startOrStopping();
         while (ending != null) {
             if (MessageExecution.isWithin(runs) || !join(ending)) {
@@ -101,8 +102,9 @@ public final class ListenerContainer implements RunningListeners.Member {
                 beginStopping();
             }
             if (stopping == null && !running) {
-                int shards = engine.topics().shardsOrAssumed(endpoint.topic());
-                engine.settingsGuard().add(endpoint, shards);
+                List<ShardKey> shards =
+                        engine.topics().shardsOrAssumed(endpoint.topic()).keys();
+                engine.settingsGuard().add(endpoint);
                 running = true;
                 try {
                     begin(shards);
@@ -172,7 +174,10 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     private void completeStop(long deadline) {
         try {
-            if (!engine.loops().await(ended, endpoint.stopTimeout().plus(FAREWELL))) {
+            ShardConsumers ending = consumers;
+            if (ending != null
+                    && !engine.loops()
+                            .await(ending.ended(), endpoint.stopTimeout().plus(FAREWELL))) {
                 log.warn(
                         "Listener '{}' did not end in time; its messages run again after their leases",
                         LogText.of(endpoint.id()));
@@ -215,7 +220,10 @@ public final class ListenerContainer implements RunningListeners.Member {
     @Override
     public void resume() {
         paused = false;
-        consumers.forEach(ShardConsumer::wake);
+        ShardConsumers current = consumers;
+        if (current != null) {
+            current.wake();
+        }
     }
 
     @Override
@@ -238,7 +246,10 @@ public final class ListenerContainer implements RunningListeners.Member {
     /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
     long beginStop() {
         long deadline = engine.loops().nanos() + endpoint.stopTimeout().toNanos();
-        consumers.forEach(consumer -> consumer.stop(deadline));
+        ShardConsumers current = consumers;
+        if (current != null) {
+            current.stop(deadline);
+        }
         if (monitor != null) {
             monitor.stop();
         }
@@ -247,7 +258,8 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     /** Whether all loops have ended after {@link #beginStop}. */
     boolean hasEnded() {
-        return ended.getCount() == 0;
+        ShardConsumers current = consumers;
+        return current == null || current.ended().getCount() == 0;
     }
 
     /** The second half of a stop, after the loops have ended. */
@@ -261,7 +273,7 @@ public final class ListenerContainer implements RunningListeners.Member {
             engine.listeners().remove(this);
             running = false;
             halted = false;
-            consumers = List.of();
+            consumers = null;
             stopping = null;
             if (startsAgain) {
                 startsAgain = false;
@@ -277,20 +289,34 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    /** Starts anew if the store, which was away at the start, has kept another number of shards than is used. */
-    private void requireShards(int used, int kept) {
-        if (kept == used) {
+    /**
+     * Claims from shards that were added to the topic. Starts anew if the store has kept fewer than are used, and if the limits of the
+     * topic have to be shared among more.
+     */
+    private void requireShards(int kept) {
+        ShardConsumers current = consumers;
+        if (current == null || kept == current.count()) {
             return;
         }
         lifecycle.lock();
         try {
-            if (running && stopping == null) {
+            int used = current.count();
+            if (!running || stopping != null || kept == used) {
+                return;
+            }
+            boolean goesOn = kept > used && endpoint.limits().isNone();
+            log.info(
+                    "Listener '{}' {} {} shards, the count that the store has kept, instead of {}",
+                    LogText.of(endpoint.id()),
+                    goesOn ? "goes on with" : "starts again with",
+                    kept,
+                    used);
+            if (goesOn) {
+                List<ShardKey> all = TopicShards.keys(endpoint.topic(), kept);
+                Objects.requireNonNull(monitor).watch(all);
+                current.start(all.subList(used, kept));
+            } else {
                 beginStopping();
-                log.info(
-                        "Listener '{}' starts again with {} shards, the count that the store has kept, instead of {}",
-                        LogText.of(endpoint.id()),
-                        kept,
-                        used);
                 startsAgain = true;
             }
         } finally {
@@ -298,42 +324,21 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    private void begin(int shards) {
-        List<ShardKey> keys = Topics.keys(endpoint.topic(), shards);
+    private void begin(List<ShardKey> shards) {
         Workers runners = engine.workers().apply(endpoint);
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
-        IntConsumer shardsKept = kept -> requireShards(shards, kept);
         ContainerContext shared =
-                new ContainerContext(engine, runs, created, runners, this::isPaused, shards, shardsKept);
-        TopicMonitor monitoring = new TopicMonitor(engine, endpoint, keys, shardsKept);
-        CountDownLatch latch = new CountDownLatch(keys.size());
-        List<ShardConsumer> starting = new ArrayList<>();
-        String owner = OwnerNames.next(engine.node(), endpoint.id());
-        for (ShardKey key : keys) {
-            starting.add(new ShardConsumer(shared, key, owner, latch::countDown));
-        }
-        ended = latch;
+                new ContainerContext(
+                engine, runs, created, runners, this::isPaused, shards.size(), this::requireShards);
+        TopicMonitor monitoring = new TopicMonitor(engine, endpoint, shards, this::requireShards);
+        ShardConsumers starting = new ShardConsumers(shared, OwnerNames.next(engine.node(), endpoint.id()));
         workers = runners;
         limiter = created;
         monitor = monitoring;
-        start(starting, latch);
+        consumers = starting;
+        starting.start(shards);
         monitoring.start();
-    }
-
-    private void start(List<ShardConsumer> all, CountDownLatch latch) {
-        List<ShardConsumer> started = new ArrayList<>();
-        try {
-            for (ShardConsumer consumer : all) {
-                consumer.start();
-                started.add(consumer);
-            }
-        } finally {
-            consumers = List.copyOf(started);
-            for (int i = started.size(); i < all.size(); i++) {
-                latch.countDown();
-            }
-        }
     }
 
     /**

@@ -48,14 +48,14 @@ final class MessageEncoder {
     }
 
     PreparedMessage prepare(OutgoingMessage message) {
-        int shards = topics.shards(message.topic());
-        return prepare(message, away.choose(message.topic(), shards), shards);
+        TopicShards shards = topics.shards(message.topic());
+        return prepare(message, away.choose(message.topic(), shards.open()), shards);
     }
 
     /** Without a call of the store: the shard of a generated id is one of those that are known. */
     PreparedMessage prepareWithoutStore(OutgoingMessage message) {
-        int shards = topics.expected(message.topic());
-        return prepare(message, away.choose(message.topic(), shards), shards);
+        TopicShards shards = topics.expected(message.topic());
+        return prepare(message, away.choose(message.topic(), shards.open()), shards);
     }
 
     List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
@@ -64,14 +64,14 @@ final class MessageEncoder {
         for (int i = 0; i < messages.size(); i++) {
             OutgoingMessage message = messages.get(i);
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
-            int shards = topics.shards(message.topic());
-            int shard = (begin + i / QueueStore.MAX_BATCH) % shards;
-            all.add(prepare(message, away.choose(message.topic(), shards, shard), shards));
+            TopicShards shards = topics.shards(message.topic());
+            int shard = (begin + i / QueueStore.MAX_BATCH) % shards.open();
+            all.add(prepare(message, away.choose(message.topic(), shards.open(), shard), shards));
         }
         return all;
     }
 
-    private PreparedMessage prepare(OutgoingMessage message, int shard, int shards) {
+    private PreparedMessage prepare(OutgoingMessage message, int shard, TopicShards shards) {
         long nonce = ThreadLocalRandom.current().nextLong();
         Bytes body = codec.encode(message.payload(), message.payloadType());
         Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
@@ -79,7 +79,7 @@ final class MessageEncoder {
             throw new MessageTooLargeException(message.topic(), frame.length(), maxMessageBytes);
         }
         String id = id(message, shard);
-        ShardKey key = new ShardKey(message.topic(), MessageIds.shardOf(id, shards));
+        ShardKey key = shards.shardOf(id);
         ReplicaWait own = message.replicaWait();
         ReplicaWait wait = own == null ? replicaWaits.apply(message.topic()) : own;
         return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message), wait);
@@ -103,7 +103,7 @@ final class MessageEncoder {
     void reroute(PreparedMessage message) {
         if (message.isMovable()) {
             String topic = message.shard().topic();
-            int shard = away.choose(topic, topics.shards(topic));
+            int shard = away.choose(topic, topics.shards(topic).open());
             if (shard != message.shard().shard()) {
                 message.moveTo(shard);
             }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.store.ShardKey;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -10,7 +11,7 @@ import java.util.zip.CRC32;
 
 /**
  * Ids, and the shard that each belongs to. The shard follows from the id alone, so that cancel and find need no directory:
- * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to it by hash. The id of a message
+ * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to one of the home shards by hash. The id of a message
  * with an ordering key, {@code ~~<key>~<own id>} or {@code ~~<key>~~<number><48 random bits>}, maps by the hash of the key, so
  * that all messages of a key are in one shard.
  */
@@ -41,24 +42,32 @@ final class MessageIds {
         return id.startsWith("~") && NameRules.orderingKey(id) == null;
     }
 
-    /** The shard of the id in a topic of so many shards. A generated id of a shard that does not exist goes by hash. */
-    static int shardOf(String id, int shards) {
-        int end = id.indexOf('~', 1);
-        if (id.startsWith("~") && end > 1 && end <= 3) {
-            int named = shardNamed(id.substring(1, end));
-            if (named >= 0 && named < shards) {
-                return named;
-            }
+    /**
+     * The shard of the id in a topic of so many shards. A generated id of a shard that does not exist goes by hash.
+     *
+     * @param home number of shards that ids without a named shard are spread over
+     * @param all  number of shards that ids may name
+     */
+    static int shardOf(String id, int home, int all) {
+        int named = named(id);
+        if (named >= 0 && named < all) {
+            return named;
         }
         String key = NameRules.orderingKey(id);
         CRC32 hash = new CRC32();
         hash.update((key == null ? id : key).getBytes(StandardCharsets.UTF_8));
-        return (int) (hash.getValue() % shards);
+        return (int) (hash.getValue() % home);
     }
 
-    private static int shardNamed(String base36) {
+    /** The shard that a generated id names, whether it exists or not; -1 for other ids. */
+    static int named(String id) {
+        int end = id.indexOf('~', 1);
+        if (!id.startsWith("~") || end <= 1 || end > 3) {
+            return -1;
+        }
         try {
-            return Integer.parseInt(base36, 36);
+            int shard = Integer.parseInt(id.substring(1, end), 36);
+            return shard < ShardKey.MAX_SHARDS ? shard : -1;
         } catch (NumberFormatException notGenerated) {
             return -1;
         }

@@ -32,12 +32,12 @@ final class OutboxStorage {
     }
 
     ShardKey shard(Send send) {
-        return new ShardKey(send.topic(), MessageIds.shardOf(send.id(), topics.shards(send.topic())));
+        return topics.shardsToStore(send.topic(), send.id()).shardOf(send.id());
     }
 
     /** Number of shards of a topic as far as it is known. */
     int expectedShards(String topic) {
-        return topics.expected(topic);
+        return topics.expected(topic).all();
     }
 
     PreparedMessage message(Send send, ShardKey shard, Bytes frame) {

@@ -40,7 +40,7 @@ final class Sampler {
             return;
         }
         if (minute != sampledMinute) {
-            store.fleet().topics().forEach((topic, shards) -> round.add(Topics.keys(topic, shards)));
+            store.fleet().topics().forEach((topic, shards) -> round.add(TopicShards.keys(topic, shards)));
             sampledMinute = minute;
         }
         round.run(store.fleet()::sample);

@@ -31,7 +31,7 @@ final class ShardReadiness {
     /** Does the missing preparations. Repeat it after a failure. */
     void ensure() {
         if (!knowsTopic) {
-            shardsKept.accept(topics.shards(context.shard().topic()));
+            shardsKept.accept(topics.shards(context.shard().topic()).all());
             knowsTopic = true;
         }
         if (subscription == null) {

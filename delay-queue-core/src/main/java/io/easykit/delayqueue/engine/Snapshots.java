@@ -107,7 +107,7 @@ final class Snapshots {
         }
         long begin = nanos.getAsLong();
         ShardSurvey.Result counts = survey.count(topics.entrySet().stream()
-                .flatMap(topic -> Topics.keys(topic.getKey(), topic.getValue()).stream())
+                .flatMap(topic -> TopicShards.keys(topic.getKey(), topic.getValue()).stream())
                 .toList());
         FleetSnapshot taken = take(topics, counts);
         // To wait for an answer is no work for the store.
@@ -135,7 +135,7 @@ final class Snapshots {
     }
 
     private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes, ShardSurvey.Result counts) {
-        List<ShardKey> keys = Topics.keys(topic, shards);
+        List<ShardKey> keys = TopicShards.keys(topic, shards);
         int places = nodes.stream().mapToInt(node -> node.places(topic)).sum();
         List<ShardStats> counted =
                 keys.stream().map(counts.stats()::get).filter(Objects::nonNull).toList();

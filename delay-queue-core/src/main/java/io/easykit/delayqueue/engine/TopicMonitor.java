@@ -15,6 +15,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -53,13 +54,13 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     private final EngineContext engine;
     private final ListenerEndpoint endpoint;
-    private final List<ShardKey> shards;
-    private final List<Repairs> repairs;
+    private final List<Repairs> repairs = new ArrayList<>();
     private final Alerts alerts;
     private final @Nullable DeadLetterRelay relay;
     private final IntConsumer shardsKept;
     private final LoopExecutor.Loop loop;
     private volatile boolean stopping;
+    private volatile List<ShardKey> shards;
     private long purgeAt;
     private long rereadAt;
     private long failingAt;
@@ -79,10 +80,12 @@ final class TopicMonitor implements LoopExecutor.Step {
         this.alerts = new Alerts(engine.store(), engine.loopEvents());
         String deadLettersOf = endpoint.deadLettersOf();
         this.relay = deadLettersOf == null ? null : new DeadLetterRelay(engine, deadLettersOf);
-        this.repairs = shards.stream()
-                .map(shard -> new Repairs(engine.store(), shard, engine.loops()::nanos))
-                .toList();
         this.loop = engine.loops().create("delay-queue-monitor-" + endpoint.id(), this);
+    }
+
+    /** Has it maintain the shards that were added as well. */
+    void watch(List<ShardKey> all) {
+        shards = all;
     }
 
     void start() {
@@ -133,7 +136,7 @@ final class TopicMonitor implements LoopExecutor.Step {
             return;
         }
         try {
-            shardsKept.accept(engine.topics().reread(endpoint.topic()));
+            shardsKept.accept(engine.topics().reread(endpoint.topic()).all());
             conflict = "";
         } catch (TopicConflictException e) {
             String text = String.valueOf(e.getMessage());
@@ -177,6 +180,10 @@ final class TopicMonitor implements LoopExecutor.Step {
     private void repair() {
         Set<ShardKey> silent = engine.standstills().unanswered();
         int unanswered = 0;
+        List<ShardKey> all = shards;
+        while (repairs.size() < all.size()) {
+            repairs.add(new Repairs(engine.store(), all.get(repairs.size()), engine.loops()::nanos));
+        }
         for (Repairs shard : repairs) {
             if (unanswered < MOST_UNANSWERED && !silent.contains(shard.shard())) {
                 unanswered += shard.look() ? 0 : 1;

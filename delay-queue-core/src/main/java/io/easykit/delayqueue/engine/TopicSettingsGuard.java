@@ -4,6 +4,7 @@ import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.store.FlowShare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -20,18 +21,21 @@ final class TopicSettingsGuard {
     /**
      * Takes in a listener that starts.
      *
-     * @param shards of its topic
-     * @throws TopicConflictException if it contradicts one that runs, or its limits leave a shard without a place
+     * @throws TopicConflictException if it contradicts one that runs
      */
-    synchronized void add(ListenerEndpoint newcomer, int shards) {
-        requirePlaces(newcomer, shards);
+    synchronized void add(ListenerEndpoint newcomer) {
         running.stream()
                 .filter(other -> other.topic().equals(newcomer.topic()))
                 .forEach(other -> requireAgreement(newcomer, other));
         running.add(newcomer);
     }
 
-    private static void requirePlaces(ListenerEndpoint endpoint, int shards) {
+    /**
+     * Checks a listener at its first start. If its topic grows later, each shard keeps one place ({@link FlowShare}).
+     *
+     * @throws TopicConflictException if its limits leave a shard of its topic without a place
+     */
+    static void requirePlaces(ListenerEndpoint endpoint, int shards) {
         Integer places = endpoint.limits().maxInFlight();
         if (places != null && places < shards) {
             throw new TopicConflictException(

@@ -3,8 +3,11 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,17 +16,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
-import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The number of shards of each topic. The store keeps the count from the first use on. Settings may leave it out; if they
- * have it, it must be equal.
+ * The shards of each topic. The store keeps the count from the first use on. Settings may leave it out.
  *
- * <p>Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without its
- * last writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no
+ * <p><b>Loss.</b> Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without
+ * its last writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no
  * listener claims from. Reading also declares this node's count, so the first node that reads restores it.
+ *
+ * <p><b>Growth.</b> A greater count in the settings, or an operator, adds shards to a topic. Listeners learn of it within a
+ * minute and a few seconds, because {@link TopicMonitor} reads the count each minute. Messages are sent to the new shards only
+ * {@link #OPENING} after the growth, so they do not wait there for a listener that does not know the shards. The home shards stay
+ * the same, so nodes that know of the growth, and those that do not yet, find each own id in the same shard. A generated id that
+ * names an unknown shard has the count read again.
  */
 final class Topics {
 
@@ -32,16 +40,37 @@ final class Topics {
     /** Stands for a count that the settings leave to the store. */
     static final int UNSET = 0;
 
+    /** Time after a growth until messages are sent to the new shards: twice what listeners need to learn of them. */
+    static final Duration OPENING = Duration.ofMinutes(2);
+
     private static final int DEFAULT = 1;
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    /** Between two readings that ids of unknown shards cause. Such ids may be made up. */
+    private static final long LEAST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
     private final TopicStore store;
     private final ToIntFunction<String> configured;
     private final LongSupplier nanos;
     private final Map<String, Known> confirmed = new ConcurrentHashMap<>();
 
-    private record Known(int shards, long rereadAt) {}
+    /**
+     * A count that the store has kept.
+     *
+     * @param open    number of shards that messages are sent to until the others are opened
+     * @param opensAt when the others are opened
+     */
+    private record Known(ShardCount count, int open, long opensAt, long readAt) {
+
+        Known readAgainAt(long now) {
+            return new Known(count, open, opensAt, now);
+        }
+
+        int open(long now) {
+            return now - opensAt >= 0 ? count.all() : open;
+        }
+    }
 
     /** @param nanos a clock that only moves forward */
     Topics(TopicStore store, ToIntFunction<String> configured, LongSupplier nanos) {
@@ -51,58 +80,153 @@ final class Topics {
     }
 
     /** For senders and listeners: the store keeps the count from the first use on. */
-    int shards(String topic) {
+    TopicShards shards(String topic) {
         requireTopic(topic);
         Known known = confirmed.get(topic);
         if (known == null) {
-            return confirm(topic, store.declare(topic, assumed(topic)));
+            return confirm(topic, store.declare(topic, ShardCount.of(assumed(topic))));
         }
-        boolean rereads = nanos.getAsLong() - known.rereadAt >= 0
-                && confirmed.replace(topic, known, new Known(known.shards, nextReread()));
-        return rereads ? rereadIfPossible(topic, known.shards) : known.shards;
+        return isOld(known, REREAD_PAUSE) && isFirstToRead(topic, known)
+                ? rereadIfPossible(topic, known)
+                : view(topic, known);
     }
 
     /** Like {@link #shards}; as assumed while the store is away, or refuses. */
-    int shardsOrAssumed(String topic) {
+    TopicShards shardsOrAssumed(String topic) {
         try {
             return shards(topic);
         } catch (StoreUnavailableException | StoreRefusedException e) {
             log.debug("The shard count of {} cannot be confirmed yet", topic, e);
-            return assumed(topic);
+            return TopicShards.of(topic, assumed(topic));
         }
     }
 
-    private int rereadIfPossible(String topic, int known) {
+    private boolean isOld(Known known, long pause) {
+        return nanos.getAsLong() - known.readAt >= pause;
+    }
+
+    private boolean isFirstToRead(String topic, Known known) {
+        return confirmed.replace(topic, known, known.readAgainAt(nanos.getAsLong()));
+    }
+
+    private TopicShards rereadIfPossible(String topic, Known known) {
         try {
             return reread(topic);
         } catch (StoreUnavailableException | StoreRefusedException e) {
             log.debug("The shard count of {} is read again later", topic, e);
-            return known;
+            return view(topic, known);
         } catch (TopicConflictException e) {
             // As at the first use: nothing is sent until this is fixed.
-            confirmed.remove(topic);
+            confirmed.replace(topic, known.readAgainAt(nanos.getAsLong() - REREAD_PAUSE));
             throw e;
         }
     }
 
     /**
-     * Reads the count again: it may have been changed by hand while a part of the store was away.
+     * Reads the count again: shards may have been added, or it may have been changed by hand while a part of the store was away.
      *
      * @throws TopicConflictException if it is no longer the one in the settings
      */
-    int reread(String topic) {
-        return confirm(topic, store.declare(topic, expected(topic)));
+    TopicShards reread(String topic) {
+        Known known = confirmed.get(topic);
+        return confirm(topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count));
     }
 
     /** For administration: an unused topic, such as a mistyped one, leaves no trace in the store. */
-    int shardsToLookAt(String topic) {
+    TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);
         Known known = confirmed.get(topic);
-        if (known != null) {
-            return known.shards;
+        if (known != null && !isOld(known, REREAD_PAUSE)) {
+            return view(topic, known);
         }
-        int kept = store.declared(topic);
-        return kept == 0 ? assumed(topic) : confirm(topic, kept);
+        return known == null || isFirstToRead(topic, known) ? look(topic, known) : view(topic, known);
+    }
+
+    /** The shards in which these ids are to be found. A generated id may name a shard that was added meanwhile. */
+    TopicShards shardsToLookAt(String topic, Collection<String> ids) {
+        TopicShards shards = shardsToLookAt(topic);
+        return shards.all() <= greatest(ids) ? lookAgain(topic, shards) : shards;
+    }
+
+    /**
+     * The shard in which an id of another application's topic is to be found.
+     *
+     * @param count number of shards that the registry has, in case that the settings of this node contradict
+     */
+    ShardKey shardToLookAt(String topic, int count, String id) {
+        try {
+            return shardsToLookAt(topic, List.of(id)).shardOf(id);
+        } catch (TopicConflictException e) {
+            log.debug("The settings of {} are wrong here", topic, e);
+            return TopicShards.of(topic, count).shardOf(id);
+        }
+    }
+
+    /** As {@link #shardsToLookAt(String, Collection)}, for a message to store. */
+    TopicShards shardsToStore(String topic, String id) {
+        TopicShards shards = shards(topic);
+        return shards.all() <= MessageIds.named(id) ? lookAgain(topic, shards) : shards;
+    }
+
+    private static int greatest(Collection<String> ids) {
+        return ids.stream().mapToInt(MessageIds::named).max().orElse(-1);
+    }
+
+    private TopicShards lookAgain(String topic, TopicShards shards) {
+        Known known = confirmed.get(topic);
+        return known != null && isOld(known, LEAST_PAUSE) && isFirstToRead(topic, known) ? look(topic, known) : shards;
+    }
+
+    private TopicShards look(String topic, @Nullable Known known) {
+        ShardCount kept;
+        try {
+            kept = store.declared(topic);
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            if (known == null) {
+                throw e;
+            }
+            log.debug("The shard count of {} is read again later", topic, e);
+            return view(topic, known);
+        }
+        if (!kept.isKept()) {
+            return known == null ? TopicShards.of(topic, assumed(topic)) : view(topic, known);
+        }
+        requireSettings(topic, kept);
+        return learn(topic, kept);
+    }
+
+    /**
+     * Adds shards to a topic that was used.
+     *
+     * @return how many it had before
+     * @throws TopicConflictException if the topic has more, or was never used
+     */
+    int grow(String topic, int all) {
+        requireTopic(topic);
+        if (all < 1 || all > ShardKey.MAX_SHARDS) {
+            throw new IllegalArgumentException(
+                    "Topic '" + topic + "' cannot have " + all + " shards: give 1 to " + ShardKey.MAX_SHARDS + ".");
+        }
+        ShardCount before = store.declared(topic);
+        if (all < before.all()) {
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' has " + before.all() + " shards in the store, and cannot have " + all + ".",
+                    orMore(before));
+        }
+        ShardCount kept = store.grow(topic, all);
+        if (!kept.isKept()) {
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' was never used, so no shards can be added to it.",
+                    "Check the name. The number of shards of a new topic is the setting delay-queue.topics.<topic>.shards.");
+        }
+        learn(topic, kept);
+        if (kept.all() < all) {
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' still has " + kept.all()
+                            + " shards: somebody has changed its count by hand meanwhile.",
+                    "Read the topic again, and repeat the call.");
+        }
+        return before.all();
     }
 
     /** The count of a topic that was never used, and until the store answers: as set, else 1. */
@@ -115,52 +239,102 @@ final class Topics {
         return shards == UNSET ? DEFAULT : shards;
     }
 
-    /** The count as far as it is known without a call. */
-    int expected(String topic) {
+    /** The shards as far as they are known without a call. */
+    TopicShards expected(String topic) {
         Known known = confirmed.get(topic);
-        return known != null ? known.shards : assumed(topic);
+        return known != null ? view(topic, known) : TopicShards.of(topic, assumed(topic));
     }
 
-    /** The topics that were declared or found, with their counts. */
+    /** The topics that were declared or found, with the numbers of all their shards. */
     Map<String, Integer> known() {
         Map<String, Integer> known = new HashMap<>();
-        confirmed.forEach((topic, of) -> known.put(topic, of.shards));
+        confirmed.forEach((topic, of) -> known.put(topic, of.count.all()));
         return known;
     }
 
     List<ShardKey> keysToLookAt(String topic) {
-        return keys(topic, shardsToLookAt(topic));
-    }
-
-    static List<ShardKey> keys(String topic, int shards) {
-        return IntStream.range(0, shards).mapToObj(n -> new ShardKey(topic, n)).toList();
+        return shardsToLookAt(topic).keys();
     }
 
     private static void requireTopic(String topic) {
         Objects.requireNonNull(topic, "A topic that is null: give the topic that the listener names.");
     }
 
-    private int confirm(String topic, int kept) {
+    /** Compares the count with the settings, and adds the shards that they have more. */
+    private TopicShards confirm(String topic, ShardCount kept) {
+        int wanted = requireSettings(topic, kept);
+        return learn(topic, wanted > kept.all() ? grown(topic, kept, wanted) : kept);
+    }
+
+    /** Returns the count in the settings, or {@link #UNSET}. */
+    private int requireSettings(String topic, ShardCount kept) {
         int wanted = configured.applyAsInt(topic);
-        if (wanted != UNSET && kept != wanted) {
+        Known known = confirmed.get(topic);
+        boolean isOther = known != null && known.count.home() != kept.home();
+        if (wanted != UNSET && (wanted < kept.home() || (isOther && wanted != kept.home()))) {
             throw new TopicConflictException(
-                    "Topic '" + topic + "' has " + kept + " shards in the store, and the settings say " + wanted + ".",
-                    "Set " + kept + ", or nothing: messages of the other shards would not be found.");
+                    "Topic '" + topic + "' has " + kept.all() + " shards in the store, and the settings say " + wanted
+                            + ".",
+                    orMore(kept));
         }
-        Known before = confirmed.put(topic, new Known(kept, nextReread()));
-        if (before != null && before.shards > kept) {
-            log.warn(
-                    "Topic {} has {} shards in the store now, and had {}: the store has lost its settings, or somebody changed them."
-                            + " Messages in the other shards are not delivered until the count is {} again",
-                    topic,
-                    kept,
-                    before.shards,
-                    before.shards);
+        return wanted;
+    }
+
+    private ShardCount grown(String topic, ShardCount kept, int wanted) {
+        try {
+            ShardCount grown = store.grow(topic, wanted);
+            if (grown.all() > kept.all()) {
+                log.warn(
+                        "Topic {} had {} shards, and gets {} as the settings say. Own ids and ordering keys stay in the first {}",
+                        topic,
+                        kept.all(),
+                        grown.all(),
+                        grown.home());
+                return grown;
+            }
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            log.debug("Shards are added to {} later", topic, e);
         }
         return kept;
     }
 
-    private long nextReread() {
-        return nanos.getAsLong() + REREAD_PAUSE;
+    private static String orMore(ShardCount kept) {
+        return "Set " + kept.all() + " or more, or nothing: messages of the other shards would not be found.";
+    }
+
+    private TopicShards learn(String topic, ShardCount kept) {
+        long now = nanos.getAsLong();
+        Known[] before = new Known[1];
+        Known known = Objects.requireNonNull(confirmed.compute(topic, (name, present) -> {
+            before[0] = present;
+            return known(present, kept, now);
+        }));
+        Known old = before[0];
+        if (old != null && old.count.all() > kept.all()) {
+            log.warn(
+                    "Topic {} has {} shards in the store now, and had {}: the store has lost its settings, or somebody changed them."
+                            + " Messages in the other shards are not delivered until the count is {} again",
+                    topic,
+                    kept.all(),
+                    old.count.all(),
+                    old.count.all());
+        }
+        return view(topic, known);
+    }
+
+    private static Known known(@Nullable Known before, ShardCount kept, long now) {
+        int open = kept.home();
+        if (before != null && before.count.home() == kept.home()) {
+            if (before.count.all() == kept.all()) {
+                return before.readAgainAt(now);
+            }
+            open = Math.min(before.open(now), kept.all());
+        }
+        long untilOpen = OPENING.minus(kept.grownFor()).toNanos();
+        return new Known(kept, open, now + (kept.isGrown() ? untilOpen : 0), now);
+    }
+
+    private TopicShards view(String topic, Known known) {
+        return new TopicShards(topic, known.count.home(), known.open(nanos.getAsLong()), known.count.all());
     }
 }

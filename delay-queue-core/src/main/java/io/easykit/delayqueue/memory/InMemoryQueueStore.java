@@ -28,6 +28,7 @@ import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
@@ -54,7 +55,7 @@ import org.jspecify.annotations.Nullable;
 public final class InMemoryQueueStore implements QueueBackend {
 
     private final Map<ShardKey, MemoryShard> shards = new HashMap<>();
-    private final Map<String, Integer> declared = new HashMap<>();
+    private final DeclaredTopics declared;
     private final MemoryClock clock;
     private final Wakeups wakeups;
     private final Claims claims;
@@ -71,6 +72,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     /** @param micros the store's clock, in microseconds since the epoch */
     public InMemoryQueueStore(LongSupplier micros) {
         this.clock = new MemoryClock(micros);
+        this.declared = new DeclaredTopics(clock);
         this.wakeups = new Wakeups(clock);
         this.claims = new Claims(clock, wakeups);
         this.orderingKeys = new OrderingKeys(wakeups);
@@ -127,22 +129,23 @@ public final class InMemoryQueueStore implements QueueBackend {
     public void prepare() {}
 
     @Override
-    public synchronized int declare(String topic, int count) {
-        return declared.computeIfAbsent(topic, t -> count);
+    public synchronized ShardCount declare(String topic, ShardCount count) {
+        return declared.declare(topic, count);
     }
 
     @Override
-    public synchronized int declared(String topic) {
-        return declared.getOrDefault(topic, 0);
+    public synchronized ShardCount declared(String topic) {
+        return declared.count(topic);
+    }
+
+    @Override
+    public synchronized ShardCount grow(String topic, int all) {
+        return declared.grow(topic, all);
     }
 
     /** Declares the count anew, or forgets it if it is 0, as by hand. */
     synchronized void redeclare(String topic, int count) {
-        if (count == 0) {
-            declared.remove(topic);
-        } else {
-            declared.put(topic, count);
-        }
+        declared.redeclare(topic, count);
     }
 
     @Override

@@ -21,6 +21,7 @@ import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
@@ -107,13 +108,18 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
     }
 
     @Override
-    public int declare(String topic, int shards) {
-        return counts.declare(topic, shards);
+    public ShardCount declare(String topic, ShardCount count) {
+        return counts.declare(topic, count);
     }
 
     @Override
-    public int declared(String topic) {
+    public ShardCount declared(String topic) {
         return counts.declared(topic);
+    }
+
+    @Override
+    public ShardCount grow(String topic, int all) {
+        return counts.grow(topic, all);
     }
 
     @Override

@@ -69,7 +69,10 @@ final class Replies {
 
     enum DeclareReply {
         SHARDS,
-        DECLARED
+        DECLARED,
+        ALL,
+        GROWN,
+        NOW
     }
 
     private Replies() {}

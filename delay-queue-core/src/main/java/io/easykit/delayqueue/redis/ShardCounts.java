@@ -3,8 +3,11 @@ package io.easykit.delayqueue.redis;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.redis.Replies.DeclareReply;
 import io.easykit.delayqueue.redis.ShardScripts.Answer;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.ListReply;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,6 +17,11 @@ import java.util.stream.IntStream;
  *
  * <p><b>Declaration.</b> One script declares a count in shard 0. Of two nodes with different settings one declares its count
  * and the other one reads it. While shard 0 is away no new topic can begin.
+ *
+ * <p><b>Growth.</b> The declared count never changes: own ids and ordering keys are spread over these home shards for ever.
+ * Shards that are added later are one more number of the same declaration, and the greatest number holds. So a repeated
+ * growth, two at once, and one that stopped half way need no care, and nobody has to agree on an order. Shard 0 keeps the new
+ * number first, with the time by its clock. Earlier versions read and write the declared count only, so they do not disturb it.
  *
  * <p><b>Copies.</b> The first {@value #COPIES} shards of the topic keep a copy: the count and the time of its declaration, by
  * the clock of shard 0. Each node reads all of them at once when it first uses the topic. The newest declaration that answers
@@ -34,14 +42,20 @@ final class ShardCounts {
      *
      * @param shards   the count; 0 if there is none
      * @param declared when, in microseconds of shard 0; 0 if it is missing or was declared by an earlier version
+     * @param all      the count with the shards that were added later
+     * @param grown    when they were added, in microseconds of shard 0; 0 if none were
      */
-    private record Declaration(int shards, long declared) {
+    private record Declaration(int shards, long declared, int all, long grown) {
 
-        static final Declaration NONE = new Declaration(0, 0);
+        static final Declaration NONE = new Declaration(0, 0, 0, 0);
 
         static Declaration of(List<?> reply) {
             ListReply declaration = Replies.declared(reply);
-            return new Declaration(declaration.count(DeclareReply.SHARDS), declaration.number(DeclareReply.DECLARED));
+            return new Declaration(
+                    declaration.count(DeclareReply.SHARDS),
+                    declaration.number(DeclareReply.DECLARED),
+                    declaration.count(DeclareReply.ALL),
+                    declaration.number(DeclareReply.GROWN));
         }
 
         boolean isKnown() {
@@ -49,7 +63,24 @@ final class ShardCounts {
         }
 
         boolean isNewerThan(Declaration other) {
-            return declared > other.declared || (other.equals(NONE) && isKnown());
+            if (declared != other.declared) {
+                return declared > other.declared;
+            }
+            if (shards != other.shards) {
+                return other.equals(NONE) && isKnown();
+            }
+            return all > other.all || (all == other.all && grown > other.grown);
+        }
+
+        /** @param now in microseconds, by any clock of the store */
+        ShardCount count(long now) {
+            Duration grownFor = all > shards ? Duration.of(Math.max(0, now - grown), ChronoUnit.MICROS) : Duration.ZERO;
+            return new ShardCount(shards, all, grownFor);
+        }
+
+        /** The arguments of the script that keep it. */
+        Arguments arguments() {
+            return new Arguments().add(shards).add(declared).add(all).add(grown);
         }
     }
 
@@ -59,28 +90,58 @@ final class ShardCounts {
         this.scripts = scripts;
     }
 
-    /** The count that is kept, or 0. Writes nothing. */
-    int declared(String topic) {
-        return newest(look(topic)).shards();
+    /** The count that is kept. Writes nothing. */
+    ShardCount declared(String topic) {
+        List<Answer> answers = look(topic);
+        return newest(answers).count(now(answers));
     }
 
     /** Declares the count unless one is kept, completes the copies that can be reached, and returns the one that is kept. */
-    int declare(String topic, int shards) {
+    ShardCount declare(String topic, ShardCount count) {
         List<Answer> answers = look(topic);
         Declaration kept = newest(answers);
         if (kept.declared() == 0) {
-            int count = kept.isKnown() ? kept.shards() : shards;
-            Arguments declaration = new Arguments().add(count).add("");
-            kept = Declaration.of(scripts.list(QueueScript.DECLARE, new ShardKey(topic, 0), declaration));
+            int home = kept.isKnown() ? kept.shards() : count.home();
+            kept = call(topic, new Arguments().add(home).add("").add(kept.all()).add(0));
+        }
+        if (kept.shards() == count.home() && kept.all() < count.all()) {
+            kept = add(topic, kept, count.all());
         }
         complete(answers, kept);
-        return kept.shards();
+        return kept.count(now(answers));
+    }
+
+    /** Adds shards to a count that is kept, and completes the copies that can be reached. */
+    ShardCount grow(String topic, int all) {
+        int home = declared(topic).home();
+        return home == 0 ? ShardCount.NONE : declare(topic, new ShardCount(home, Math.max(home, all), Duration.ZERO));
+    }
+
+    /** In shard 0: of several nodes that add shards at once, it keeps the greatest number. */
+    private Declaration add(String topic, Declaration kept, int all) {
+        return call(
+                topic,
+                new Arguments().add(kept.shards()).add(kept.declared()).add(all).add(""));
+    }
+
+    private Declaration call(String topic, Arguments declaration) {
+        return Declaration.of(scripts.list(QueueScript.DECLARE, new ShardKey(topic, 0), declaration));
     }
 
     private List<Answer> look(String topic) {
         List<ShardKey> shards =
                 IntStream.range(0, COPIES).mapToObj(i -> new ShardKey(topic, i)).toList();
-        return scripts.lists(QueueScript.DECLARE, shards, new Arguments().add(0).add(""));
+        Arguments readOnly = new Arguments().add(0).add("").add(0).add("");
+        return scripts.lists(QueueScript.DECLARE, shards, readOnly);
+    }
+
+    /** The earliest of the clocks that answered, so that no growth counts as older than it is. */
+    private static long now(List<Answer> answers) {
+        return answers.stream()
+                .filter(answer -> answer.failure() == null)
+                .mapToLong(answer -> Replies.declared(answer.reply()).number(DeclareReply.NOW))
+                .min()
+                .orElse(0);
     }
 
     /**
@@ -107,7 +168,7 @@ final class ShardCounts {
     private void complete(List<Answer> answers, Declaration kept) {
         List<ShardKey> incomplete = new ArrayList<>();
         for (Answer answer : answers) {
-            boolean belongs = answer.shard().shard() < kept.shards();
+            boolean belongs = answer.shard().shard() < kept.all();
             if (belongs
                     && answer.failure() == null
                     && !Declaration.of(answer.reply()).equals(kept)) {
@@ -115,8 +176,7 @@ final class ShardCounts {
             }
         }
         if (!incomplete.isEmpty()) {
-            Arguments copy = new Arguments().add(kept.shards()).add(kept.declared());
-            scripts.lists(QueueScript.DECLARE, incomplete, copy);
+            scripts.lists(QueueScript.DECLARE, incomplete, kept.arguments());
         }
     }
 }

@@ -6,8 +6,8 @@ import io.easykit.delayqueue.ShardStats;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The share that a shard has of the limits of its topic. The shares of all shards are the limits, but that each has a burst of at
- * least 1.
+ * The share that a shard has of the limits of its topic. The shares of all shards are the limits, but that each has a burst and a place
+ * of at least 1.
  *
  * @param stepMicros time from one permit to the next, in microseconds; 0 for no limit of the rate
  * @param burst      permits that are kept; 0 without a limit of the rate
@@ -17,18 +17,10 @@ public record FlowShare(long stepMicros, int burst, int places) {
 
     public static final FlowShare NONE = new FlowShare(0, 0, 0);
 
-    /**
-     * The share of one shard.
-     *
-     * @throws IllegalArgumentException if there are fewer places than shards, so that a shard would have none
-     */
+    /** The share of one shard. */
     public static FlowShare of(FlowLimits limits, int shard, int shards) {
         Rate rate = limits.rate();
         Integer places = limits.maxInFlight();
-        if (places != null && places < shards) {
-            throw new IllegalArgumentException("maxInFlight is " + places + ", and the topic has " + shards
-                    + " shards: give at least as many, so that each shard has one.");
-        }
         long step = 0;
         int burst = 0;
         if (rate != null) {
@@ -36,7 +28,7 @@ public record FlowShare(long stepMicros, int burst, int places) {
             step = (period + rate.count() - 1) / rate.count();
             burst = Math.max(1, part(rate.burst(), shard, shards));
         }
-        return new FlowShare(step, burst, places == null ? 0 : part(places, shard, shards));
+        return new FlowShare(step, burst, places == null ? 0 : Math.max(1, part(places, shard, shards)));
     }
 
     /** The limits that a consumer used last. */

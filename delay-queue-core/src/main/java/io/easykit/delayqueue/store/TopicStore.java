@@ -12,11 +12,29 @@ public interface TopicStore {
     /** Does ahead what makes the first calls fast, and shows that the store answers. May be repeated at any time. */
     void prepare();
 
-    /** Keeps the shard count of a topic when it is first used, and returns the one that is kept. */
-    int declare(String topic, int shards);
+    /**
+     * Keeps the shard count of a topic when it is first used, and returns the one that is kept.
+     *
+     * @param count as the caller knows it. If its home shards are those that are kept, shards that were added later are added again
+     *     where the store has lost them
+     */
+    ShardCount declare(String topic, ShardCount count);
 
-    /** The shard count of a topic that is kept, or 0 if it was never used. */
-    int declared(String topic);
+    /** As {@link #declare(String, ShardCount)}, without shards that were added later. Returns the number of all shards. */
+    default int declare(String topic, int shards) {
+        return declare(topic, ShardCount.of(shards)).all();
+    }
+
+    /** The shard count of a topic that is kept; {@link ShardCount#NONE} if it was never used. Changes nothing. */
+    ShardCount declared(String topic);
+
+    /**
+     * Adds shards to a topic that was used. Nothing changes if it has as many, or was never used.
+     *
+     * @param all number of shards to have at least
+     * @return the count that is kept, which is greater if others add shards as well
+     */
+    ShardCount grow(String topic, int all);
 
     /**
      * Checks one page of the stored state and repairs the leftovers of calls that failed half way: messages in no place wait

@@ -86,9 +86,9 @@ class BatchCancelTests {
 
         assertThatThrownBy(() -> template.cancelAll(TOPIC, ids))
                 .isInstanceOfSatisfying(BatchCancelException.class, e -> {
-                    assertThat(e.unknown()).isNotEmpty().allMatch(id -> MessageIds.shardOf(id, 3) == 0);
+                    assertThat(e.unknown()).isNotEmpty().allMatch(id -> MessageIds.shardOf(id, 3, 3) == 0);
                     assertThat(e.outcomes()).hasSize(30 - e.unknown().size()).allSatisfy((id, outcome) -> {
-                        assertThat(MessageIds.shardOf(id, 3)).isNotZero();
+                        assertThat(MessageIds.shardOf(id, 3, 3)).isNotZero();
                         assertThat(outcome).isEqualTo(ChangeOutcome.APPLIED);
                     });
                 })

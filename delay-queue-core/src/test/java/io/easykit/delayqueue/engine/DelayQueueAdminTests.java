@@ -88,7 +88,7 @@ class DelayQueueAdminTests {
             } while (page.next() != null);
 
             assertThat(all).extracting(MessageSummary::id).hasSize(120).doesNotHaveDuplicates();
-            assertThat(all).allMatch(message -> message.shard() == MessageIds.shardOf(message.id(), shards));
+            assertThat(all).allMatch(message -> message.shard() == MessageIds.shardOf(message.id(), shards, shards));
             if (shards <= 16) {
                 Comparator<MessageSummary> inOrder =
                         Comparator.comparing(MessageSummary::at).thenComparing(MessageSummary::id);
@@ -353,7 +353,7 @@ class DelayQueueAdminTests {
 
     @Test
     void showsAMessageWhoseFrameCannotBeDecoded() {
-        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2));
+        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2, 2));
         queue.memory.send(shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ZERO), Bytes.of(new byte[9]))));
 
         MessageInfo shown = queue.engine.template().find(TOPIC, "garbled").orElseThrow();
@@ -447,7 +447,7 @@ class DelayQueueAdminTests {
 
     @Test
     void showsAPageOfMessagesWithLongHeadersAndWithGarbledFrames() {
-        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2));
+        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2, 2));
         queue.memory.send(
                 shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ofHours(1)), Bytes.of(new byte[9]))));
         queue.engine

@@ -149,7 +149,7 @@ class DeliveryTests {
     private static List<String> idsIn(int shard) {
         return IntStream.range(0, 100)
                 .mapToObj(i -> "m" + i)
-                .filter(id -> MessageIds.shardOf(id, 2) == shard)
+                .filter(id -> MessageIds.shardOf(id, 2, 2) == shard)
                 .limit(2)
                 .toList();
     }

@@ -283,7 +283,7 @@ public final class EngineFaultRun {
     // ---- The guarantees
 
     private Stream<ShardKey> keys() {
-        return Topics.keys(TOPIC, shards).stream();
+        return TopicShards.keys(TOPIC, shards).stream();
     }
 
     private boolean isDone() {

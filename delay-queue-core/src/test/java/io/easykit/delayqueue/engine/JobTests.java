@@ -441,7 +441,7 @@ class JobTests {
     @Test
     void runsAndListsTheOthersAlthoughSomeJobsCannotRunHere() {
         healthy = true;
-        queue.memory.declare("mail", 2);
+        queue.memory.declare("mail", 4);
         List<Map<String, String>> unfit = List.of(
                 Map.of("action", "archive"),
                 Map.of("action", "purge", "format", "2"),

@@ -16,7 +16,7 @@ class MessageIdsTests {
         for (int shard : new int[] {0, 1, 35, 36, ShardKey.MAX_SHARDS - 1}) {
             String id = MessageIds.generate(shard);
 
-            assertThat(MessageIds.shardOf(id, ShardKey.MAX_SHARDS)).as(id).isEqualTo(shard);
+            assertThat(MessageIds.shardOf(id, 1, ShardKey.MAX_SHARDS)).as(id).isEqualTo(shard);
         }
     }
 
@@ -33,7 +33,7 @@ class MessageIdsTests {
     @Test
     void spreadsOwnIdsOverTheShards() {
         long[] perShard = new long[4];
-        IntStream.range(0, 10_000).forEach(i -> perShard[MessageIds.shardOf("order-" + i, 4)]++);
+        IntStream.range(0, 10_000).forEach(i -> perShard[MessageIds.shardOf("order-" + i, 4, 4)]++);
 
         assertThat(LongStream.of(perShard).min().orElseThrow()).isGreaterThan(2000);
     }
@@ -41,7 +41,13 @@ class MessageIdsTests {
     @Test
     void mapsWhateverTextToAShardThatExists() {
         for (String id : new String[] {"~", "~~", "~z~x", "~-1~x", "~+1~x", "~zzz~x", "~zz~x", "a~0~", "ä"}) {
-            assertThat(MessageIds.shardOf(id, 3)).as(id).isBetween(0, 2);
+            assertThat(MessageIds.shardOf(id, 3, 3)).as(id).isBetween(0, 2);
         }
+    }
+
+    @Test
+    void spreadsOwnIdsOverTheHomeShardsOnly() {
+        IntStream.range(0, 100).mapToObj(i -> "order-" + i).forEach(id -> assertThat(MessageIds.shardOf(id, 3, 16))
+                .isEqualTo(MessageIds.shardOf(id, 3, 3)));
     }
 }

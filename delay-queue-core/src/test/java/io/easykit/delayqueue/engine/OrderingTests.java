@@ -149,10 +149,10 @@ class OrderingTests {
 
     @Test
     void allMessagesOfAKeyAreInOneShardAndTheListenerSeesTheKey() {
-        int shard = MessageIds.shardOf(NameRules.orderedId("customer-7", "a"), 16);
+        int shard = MessageIds.shardOf(NameRules.orderedId("customer-7", "a"), 16, 16);
         for (int i = 0; i < 50; i++) {
             String id = MessageIds.generate("customer-7");
-            assertThat(MessageIds.shardOf(id, 16)).isEqualTo(shard);
+            assertThat(MessageIds.shardOf(id, 16, 16)).isEqualTo(shard);
             assertThat(NameRules.orderingKey(id)).isEqualTo("customer-7");
             assertThat(MessageIds.isMovable(id)).isFalse();
         }

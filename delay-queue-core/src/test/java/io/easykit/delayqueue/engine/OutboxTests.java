@@ -513,7 +513,7 @@ class OutboxTests {
         transactions.commit();
         advance(Duration.ofSeconds(1));
         List<String> left =
-                ids.stream().filter(id -> MessageIds.shardOf(id, 4) == 1).toList();
+                ids.stream().filter(id -> MessageIds.shardOf(id, 4, 4) == 1).toList();
         assertThat(tables.ids()).containsExactlyElementsOf(left);
 
         queue.line.takeCalls();

@@ -358,7 +358,7 @@ class SendTests {
                 .isZero();
         assertThat(queue.engine.admin().groups("oders").total()).isZero();
 
-        assertThat(queue.memory.declared("oders")).isZero();
+        assertThat(queue.memory.declared("oders").all()).isZero();
     }
 
     @Test

@@ -202,7 +202,7 @@ class SendTimeoutTests {
     private static String idIn(int shard) {
         return IntStream.range(0, 1_000)
                 .mapToObj(i -> "m" + i)
-                .filter(id -> MessageIds.shardOf(id, SHARDS) == shard)
+                .filter(id -> MessageIds.shardOf(id, SHARDS, SHARDS) == shard)
                 .findFirst()
                 .orElseThrow();
     }
@@ -240,7 +240,7 @@ class SendTimeoutTests {
         List<OutgoingMessage> messages = new ArrayList<>();
         IntStream.range(0, 2_000)
                 .mapToObj(i -> message("m" + i))
-                .sorted(Comparator.comparing(message -> MessageIds.shardOf(message.id(), SHARDS) == 1))
+                .sorted(Comparator.comparing(message -> MessageIds.shardOf(message.id(), SHARDS, SHARDS) == 1))
                 .forEach(messages::add);
         List<ShardKey> calls = new ArrayList<>();
         queue.line.planByShard(shard -> {
@@ -398,10 +398,10 @@ class SendTimeoutTests {
 
         BatchSendException e = catchThrowableOfType(BatchSendException.class, () -> template.sendAll(messages));
 
-        assertThat(e.unknown()).allMatch(result -> MessageIds.shardOf(result.id(), SHARDS) == 1);
+        assertThat(e.unknown()).allMatch(result -> MessageIds.shardOf(result.id(), SHARDS, SHARDS) == 1);
         assertThat(e.results().stream().filter(result -> result.outcome() == null))
-                .allMatch(result -> MessageIds.shardOf(result.id(), SHARDS) <= 1)
-                .anyMatch(result -> MessageIds.shardOf(result.id(), SHARDS) == 0);
+                .allMatch(result -> MessageIds.shardOf(result.id(), SHARDS, SHARDS) <= 1)
+                .anyMatch(result -> MessageIds.shardOf(result.id(), SHARDS, SHARDS) == 0);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.memory.StoreState;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -20,18 +21,18 @@ class TopicsTests {
         store.declare("orders", 4);
         Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
 
-        assertThat(topics.shardsToLookAt("orders")).isEqualTo(4);
-        assertThat(topics.shards("orders")).isEqualTo(4);
+        assertThat(topics.shardsToLookAt("orders").all()).isEqualTo(4);
+        assertThat(topics.shards("orders").all()).isEqualTo(4);
     }
 
     @Test
     void givesANewTopicOneShardWhereTheSettingsSayNothing() {
         Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
 
-        assertThat(topics.shardsToLookAt("orders")).isEqualTo(1);
-        assertThat(store.declared("orders")).isZero();
-        assertThat(topics.shards("orders")).isEqualTo(1);
-        assertThat(store.declared("orders")).isEqualTo(1);
+        assertThat(topics.shardsToLookAt("orders").all()).isEqualTo(1);
+        assertThat(store.declared("orders").all()).isZero();
+        assertThat(topics.shards("orders").all()).isEqualTo(1);
+        assertThat(store.declared("orders").all()).isEqualTo(1);
     }
 
     @Test
@@ -42,7 +43,7 @@ class TopicsTests {
         assertThatThrownBy(() -> topics.shards("orders"))
                 .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has 4 shards in the store, and the settings say 1")
-                .hasMessageContaining("Set 4, or nothing");
+                .hasMessageContaining("Set 4 or more, or nothing");
         assertThatThrownBy(() -> topics.shardsToLookAt("orders")).isInstanceOf(TopicConflictException.class);
     }
 
@@ -62,8 +63,8 @@ class TopicsTests {
         StoreState.redeclare(store, "orders", 0);
         now.addAndGet(TimeUnit.MINUTES.toNanos(1));
 
-        assertThat(topics.shards("orders")).isEqualTo(3);
-        assertThat(store.declared("orders")).isEqualTo(3);
+        assertThat(topics.shards("orders").all()).isEqualTo(3);
+        assertThat(store.declared("orders").all()).isEqualTo(3);
     }
 
     @Test
@@ -74,10 +75,10 @@ class TopicsTests {
         following.shards("orders");
         insisting.shards("orders");
         StoreState.redeclare(store, "orders", 1);
-        assertThat(following.shards("orders")).isEqualTo(3);
+        assertThat(following.shards("orders").all()).isEqualTo(3);
         now.addAndGet(TimeUnit.MINUTES.toNanos(1));
 
-        assertThat(following.shards("orders")).isEqualTo(1);
+        assertThat(following.shards("orders").all()).isEqualTo(1);
         assertThatThrownBy(() -> insisting.shards("orders")).isInstanceOf(TopicConflictException.class);
         assertThatThrownBy(() -> insisting.shards("orders")).isInstanceOf(TopicConflictException.class);
     }
@@ -90,6 +91,115 @@ class TopicsTests {
         line.away();
         now.addAndGet(TimeUnit.MINUTES.toNanos(1));
 
-        assertThat(topics.shards("orders")).isEqualTo(3);
+        assertThat(topics.shards("orders").all()).isEqualTo(3);
+    }
+
+    @Test
+    void aGreaterCountInTheSettingsAddsShards() {
+        store.declare("orders", 2);
+        Topics before = new Topics(store, topic -> 2, now::get);
+        before.shards("orders");
+        Topics after = new Topics(store, topic -> 5, now::get);
+
+        assertThat(after.shards("orders")).isEqualTo(new TopicShards("orders", 2, 2, 5));
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        assertThat(before.shards("orders")).isEqualTo(new TopicShards("orders", 2, 2, 5));
+        assertThat(new Topics(store, topic -> 3, now::get).shards("orders").all())
+                .isEqualTo(5);
+        assertThatThrownBy(() -> new Topics(store, topic -> 1, now::get).shards("orders"))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("has 5 shards in the store, and the settings say 1");
+    }
+
+    @Test
+    void sendsToNewShardsOnlyWhenTheListenersMustKnowThem() {
+        store.declare("orders", 2);
+        Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        topics.grow("orders", 5);
+
+        now.addAndGet(Topics.OPENING.toNanos() - 1);
+        assertThat(topics.shards("orders").open()).isEqualTo(2);
+        now.addAndGet(1);
+        assertThat(topics.shards("orders")).isEqualTo(new TopicShards("orders", 2, 5, 5));
+
+        topics.grow("orders", 7);
+        assertThat(topics.shards("orders").open())
+                .as("those of the first growth stay open")
+                .isEqualTo(5);
+    }
+
+    @Test
+    void aNodeThatStartsLongAfterAGrowthSendsToAllShards() {
+        AtomicLong micros = new AtomicLong();
+        InMemoryQueueStore later = new InMemoryQueueStore(micros::get);
+        later.declare("orders", 2);
+        later.grow("orders", 5);
+        micros.set(TimeUnit.SECONDS.toMicros(90));
+        Topics topics = new Topics(later, topic -> Topics.UNSET, now::get);
+        assertThat(topics.shards("orders").open()).isEqualTo(2);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(30));
+        assertThat(topics.shards("orders").open()).isEqualTo(5);
+
+        micros.set(TimeUnit.MINUTES.toMicros(2));
+        assertThat(new Topics(later, topic -> Topics.UNSET, now::get)
+                        .shards("orders")
+                        .open())
+                .isEqualTo(5);
+    }
+
+    @Test
+    void addsAgainTheShardsThatTheStoreHasLost() {
+        store.declare("orders", 2);
+        store.grow("orders", 5);
+        Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        StoreState.redeclare(store, "orders", 2);
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+
+        assertThat(topics.shards("orders").all()).isEqualTo(5);
+        assertThat(store.declared("orders").all()).isEqualTo(5);
+    }
+
+    @Test
+    void addsShardsLaterIfTheStoreDoesNotAnswer() {
+        store.declare("orders", 2);
+        FaultyStore line = new FaultyStore(store);
+        line.once("grow", FaultyStore.Fault.LOST_REQUEST);
+        Topics topics = new Topics(line.asStore(), topic -> 5, now::get);
+
+        assertThat(topics.shards("orders").all()).isEqualTo(2);
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        assertThat(topics.shards("orders").all()).isEqualTo(5);
+    }
+
+    @Test
+    void readsTheCountAgainForAnUnknownShardAndForMadeUpIdsOnceASecond() {
+        store.declare("orders", 2);
+        FaultyStore line = new FaultyStore(store);
+        Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        store.grow("orders", 5);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        line.takeCalls();
+
+        assertThat(topics.shardsToLookAt("orders", List.of("a", MessageIds.generate(4)))
+                        .all())
+                .isEqualTo(5);
+        topics.shardsToLookAt("orders", List.of("~zz~"));
+        topics.shardsToLookAt("orders", List.of("~zz~", "~rs~"));
+        assertThat(line.takeCalls()).containsExactly("declared");
+    }
+
+    @Test
+    void administrationLearnsOfNewShardsWithinAMinute() {
+        store.declare("orders", 2);
+        Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
+        assertThat(topics.keysToLookAt("orders")).hasSize(2);
+        store.grow("orders", 5);
+        assertThat(topics.keysToLookAt("orders")).hasSize(2);
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+
+        assertThat(topics.keysToLookAt("orders")).hasSize(5);
     }
 }

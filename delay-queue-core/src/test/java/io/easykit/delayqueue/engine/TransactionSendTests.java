@@ -362,10 +362,10 @@ class TransactionSendTests {
     void reportsADuplicateAlthoughALaterMessageFails() {
         TestQueue sharded = new TestQueue(builder -> builder.shards(topic -> 8).transactions(transactions));
         DelayQueueTemplate several = sharded.engine.template();
-        ShardKey failing = new ShardKey(TOPIC, MessageIds.shardOf("a", 8) == 0 ? 1 : 0);
+        ShardKey failing = new ShardKey(TOPIC, MessageIds.shardOf("a", 8, 8) == 0 ? 1 : 0);
         String other = IntStream.range(0, 1_000)
                 .mapToObj(i -> "m" + i)
-                .filter(id -> MessageIds.shardOf(id, 8) == failing.shard())
+                .filter(id -> MessageIds.shardOf(id, 8, 8) == failing.shard())
                 .findFirst()
                 .orElseThrow();
         transactions.begin();
@@ -607,7 +607,7 @@ class TransactionSendTests {
                 new TestQueue(builder -> builder.transactions(committed).shards(topic -> 2));
         String inTheOther = IntStream.range(0, 100)
                 .mapToObj(i -> "m" + i)
-                .filter(id -> MessageIds.shardOf(id, 2) == 1)
+                .filter(id -> MessageIds.shardOf(id, 2, 2) == 1)
                 .findFirst()
                 .orElseThrow();
         sharded.send(inTheOther, Duration.ofHours(1));

@@ -26,7 +26,7 @@ class EngineFaultIntegrationTests {
         }
     }
 
-    private static QueueBackend inSimulatedTime(TestShard shard, LongSupplier micros) {
+    static QueueBackend inSimulatedTime(TestShard shard, LongSupplier micros) {
         return (QueueBackend) Proxy.newProxyInstance(
                 QueueBackend.class.getClassLoader(),
                 new Class<?>[] {QueueBackend.class},

@@ -149,6 +149,10 @@ class ScriptFaultTests {
                 new Step("free key", (s, store) -> store.freeKey(KEY, "k", "~~k~a")),
                 new Step("pause", (s, store) -> store.pause(KEY, "ops")),
                 new Step("declare", (s, store) -> store.declare("t", 1)),
+                new Step("grow", (s, store) -> {
+                    store.declare("t", 1);
+                    return store.grow("t", 2);
+                }),
                 new Step("alert", (s, store) -> {
                     store.raise(KEY, "due", new AlertReport("a", false));
                     store.raise(KEY, "due", new AlertReport("a", true));

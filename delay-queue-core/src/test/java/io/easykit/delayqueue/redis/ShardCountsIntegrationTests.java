@@ -12,6 +12,7 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
@@ -87,7 +88,7 @@ class ShardCountsIntegrationTests {
         assertThat(stored).isNotEmpty();
         await().atMost(Duration.ofSeconds(20))
                 .untilAsserted(() -> assertThat(delivered).containsAll(stored));
-        assertThat(late.declared(topic)).isEqualTo(SHARDS);
+        assertThat(late.declared(topic).all()).isEqualTo(SHARDS);
         away.restart();
         for (int i = 0; i < 12; i++) {
             String id = "m" + i;
@@ -107,7 +108,7 @@ class ShardCountsIntegrationTests {
         await().ignoreExceptions().until(() -> store.declare(topic, 2) == 2);
 
         away.pause();
-        DelayQueueEngine other = engine(store, 4);
+        DelayQueueEngine other = engine(store, 1);
 
         assertThatThrownBy(() -> other.template().send(OutgoingMessage.of(topic, "a")))
                 .isInstanceOf(TopicConflictException.class)
@@ -126,7 +127,8 @@ class ShardCountsIntegrationTests {
         }
 
         assertThat(kept).hasSize(1).containsAnyOf(2, 5);
-        assertThat(connectedNode().declared("race")).isEqualTo(kept.iterator().next());
+        assertThat(connectedNode().declared("race").all())
+                .isEqualTo(kept.iterator().next());
     }
 
     /** A master was away while the count was changed by hand; its copy is void. */
@@ -146,7 +148,24 @@ class ShardCountsIntegrationTests {
 
         masterOf(topic, 0).pause();
 
-        assertThat(store.declared(topic)).isEqualTo(4);
+        assertThat(store.declared(topic).all()).isEqualTo(4);
+    }
+
+    @Test
+    void aTopicGrowsWhenShardZeroAnswersAndItsCopiesShowTheGrowthWithoutIt() {
+        String topic = topicWithShardsOnTwoMasters();
+        QueueBackend store = connectedNode();
+        QueueBackend other = connectedNode();
+        store.declare(topic, 2);
+        RedisServer away = masterOf(topic, 0);
+        away.pause();
+        assertThatThrownBy(() -> store.grow(topic, 4)).isInstanceOf(StoreUnavailableException.class);
+        assertThat(store.declared(topic)).isEqualTo(ShardCount.of(2));
+        away.resume();
+        await().ignoreExceptions().until(() -> store.grow(topic, 4).all() == 4);
+
+        away.pause();
+        assertThat(other.declared(topic)).returns(2, ShardCount::home).returns(4, ShardCount::all);
     }
 
     private Callable<Integer> declaring(String topic, int shards) {

@@ -101,6 +101,7 @@ public final class DelayQueueEndpoint {
             @Nullable String delay,
             @Nullable String due,
             @Nullable String perSecond,
+            @Nullable String shards,
             @Nullable String note) {
         Fields fields = new Fields()
                 .with("topic", topic)
@@ -110,6 +111,7 @@ public final class DelayQueueEndpoint {
                 .with("delay", delay)
                 .with("due", due)
                 .with("perSecond", perSecond)
+                .with("shards", shards)
                 .with("note", note);
         return reply(() -> enabled(writes).change(action, fields, name(caller)));
     }

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
@@ -33,7 +34,7 @@ final class QueueWrites {
     private static final int MAX_NAME = 200;
 
     private static final String ACTIONS =
-            "redrive, redrive-all, stop-job, purge, free-key, cancel, reschedule, pause or resume";
+            "redrive, redrive-all, stop-job, purge, free-key, cancel, reschedule, pause, resume or grow";
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
@@ -54,6 +55,7 @@ final class QueueWrites {
                     case "cancel", "reschedule" -> () -> ofWaiting(action, fields.topic(), fields);
                     case "redrive-all" -> () -> redriveAll(fields.topic(), fields, user);
                     case "stop-job" -> () -> stopJob(fields.topic(), fields);
+                    case "grow" -> () -> grow(fields.topic(), fields);
                     case "pause", "resume" -> () -> ofTopic(action, new ShardKey(fields.topic(), 0).topic(), user);
                     default ->
                         throw new Refusal(
@@ -70,9 +72,16 @@ final class QueueWrites {
         entry.put("topic", OperatorAudit.cut(Objects.requireNonNullElse(fields.text("topic"), "")));
         entry.put("count", ofMessage ? 1 : 0);
         entry.put("ids", ofMessage ? List.of(id) : List.of());
-        entry.put("filter", ofMessage || id.isEmpty() ? "" : "job " + id);
+        entry.put("filter", filter(action, fields, ofMessage ? "" : id));
         entry.put("note", OperatorAudit.cut(Objects.requireNonNullElse(fields.text("note"), "")));
         return entry;
+    }
+
+    private static String filter(String action, Fields fields, String job) {
+        if (action.equals("grow")) {
+            return OperatorAudit.cut("to " + fields.text("shards") + " shards");
+        }
+        return job.isEmpty() ? "" : "job " + job;
     }
 
     private static Outcome outcome(String action, RuntimeException failure) {
@@ -198,6 +207,22 @@ final class QueueWrites {
                 .with("job", id)
                 .with("outcome", "stopping")
                 .values();
+    }
+
+    private Map<String, Object> grow(String topic, Fields fields) {
+        fields.required("shards", "8");
+        int shards = fields.number("shards", 0, 1, ShardKey.MAX_SHARDS);
+        try {
+            int before = admin.growShards(topic, shards);
+            return new Row()
+                    .with("topic", topic)
+                    .with("outcome", before == shards ? "unchanged" : "grown")
+                    .with("shards", shards)
+                    .with("shardsBefore", before)
+                    .values();
+        } catch (TopicConflictException conflict) {
+            throw new Refusal(409, conflict.problem(), conflict.remedy());
+        }
     }
 
     private Map<String, Object> ofTopic(String action, String topic, String user) {

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Replicated;
+import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.Subscription;
 import java.lang.reflect.InvocationHandler;
@@ -49,7 +50,7 @@ final class DisabledQueue implements InvocationHandler {
         return switch (method.getName()) {
             // Called before each operation, which then fails or is ignored.
             case "declare" -> arguments[1];
-            case "declared" -> 0;
+            case "declared" -> ShardCount.NONE;
             case "fleet" -> FleetStore.NONE;
             case "actions" -> ActionLog.NONE;
             case "subscribe" -> (Subscription) () -> {};
@@ -71,6 +72,7 @@ final class DisabledQueue implements InvocationHandler {
                         Collections.nCopies(((List<?>) arguments[1]).size(), SendOutcome.STORED),
                         ((ReplicaWait) arguments[2]).replicas());
             case "cancel", "reschedule" -> Collections.nCopies(((List<?>) arguments[1]).size(), ChangeOutcome.GONE);
+            case "grow" -> ShardCount.of((Integer) arguments[1]);
             case "find", "read" -> Optional.empty();
             case "redrive" -> Collections.nCopies(((List<?>) arguments[1]).size(), false);
             case "purge" ->

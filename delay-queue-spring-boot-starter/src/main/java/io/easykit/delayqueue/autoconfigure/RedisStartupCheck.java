@@ -121,7 +121,7 @@ final class RedisStartupCheck implements SmartLifecycle {
     }
 
     private boolean wasSentTo(String topic) {
-        return IntStream.range(0, store.declared(topic))
+        return IntStream.range(0, store.declared(topic).all())
                 .mapToObj(n -> store.stats(new ShardKey(topic, n)))
                 .anyMatch(shard -> shard.counters().sent() > 0);
     }

@@ -206,7 +206,7 @@ class DelayQueueAutoConfigurationTests {
                 QueueBackend.class.getClassLoader(),
                 new Class<?>[] {QueueBackend.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
-                    case "declare" -> 1;
+                    case "declare" -> arguments[1];
                     case "fleet" -> FleetStore.NONE;
                     case "send" -> List.of(SendOutcome.STORED);
                     case "hashCode" -> System.identityHashCode(proxy);

@@ -333,6 +333,26 @@ class DelayQueueEndpointIntegrationTests {
     }
 
     @Test
+    void addsShardsToATopic() {
+        ConfigurableApplicationContext application = start(UNRESTRICTED);
+        application.getBean(DelayQueueTemplate.class).send("plain", "x", Duration.ofHours(1));
+
+        JsonNode grown = post(application, "grow", Map.of("topic", "plain", "shards", "4"))
+                .body();
+        assertThat(grown.get("outcome").asString()).isEqualTo("grown");
+        assertThat(grown.get("shards").asInt()).isEqualTo(4);
+        assertThat(grown.get("shardsBefore").asInt()).isEqualTo(1);
+        JsonNode again = post(application, "grow", Map.of("topic", "plain", "shards", "4"))
+                .body();
+        assertThat(again.get("outcome").asString()).isEqualTo("unchanged");
+
+        assertThat(get(application, "/topic?topic=plain").body().get("shards")).hasSize(4);
+        Reply fewer = post(application, "grow", Map.of("topic", "plain", "shards", "2"));
+        assertThat(fewer.status()).isEqualTo(409);
+        assertThat(fewer.body().get("action").asString()).contains("4 or more");
+    }
+
+    @Test
     void sendsBackAndPurgesTheDeathThatIsMeant() {
         ConfigurableApplicationContext application = start(UNRESTRICTED);
         Mails mails = application.getBean(Mails.class);
@@ -500,6 +520,9 @@ class DelayQueueEndpointIntegrationTests {
                 "cancel      | topic=t,id=1,incarnation=x   | 400 | Correct",
                 "redrive-all | topic=t,perSecond=0          | 400 | whole number",
                 "stop-job    | topic=t,id=none              | 409 | path jobs",
+                "grow        | topic=t                      | 400 | for example 8",
+                "grow        | topic=t,shards=1025          | 400 | 1 to 1024",
+                "grow        | topic=mistyped,shards=8      | 409 | Check the name",
             })
     void refusesAChangeWithTheRemedy(String action, @Nullable String given, int status, String remedy) {
         Map<String, String> fields = new HashMap<>();
