@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
@@ -79,6 +80,22 @@ public record OutgoingMessage(
     public static OutgoingMessage of(String topic, Object payload) {
         return new OutgoingMessage(
                 topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null, null, null);
+    }
+
+    /** A message to a declared topic. */
+    public static OutgoingMessage of(DelayTopic topic, Object payload) {
+        return of(topic.name(), payload);
+    }
+
+    /**
+     * A message whose payload is encoded as this type, see {@link #payloadType}:
+     *
+     * <pre>{@code
+     * OutgoingMessage.of("zoo", animals, new PayloadType<List<Animal>>() {})
+     * }</pre>
+     */
+    public static <T> OutgoingMessage of(String topic, T payload, PayloadType<T> type) {
+        return of(topic, payload).payloadType(type.type());
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
@@ -167,7 +184,8 @@ public record OutgoingMessage(
 
     /**
      * Encodes the payload as this type. Needed for a generic payload with polymorphic elements, because a list does not carry
-     * the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}.
+     * the type of its elements: {@code new ParameterizedTypeReference<List<Animal>>() {}.getType()}, or
+     * {@link #of(String, Object, PayloadType)}.
      */
     public OutgoingMessage payloadType(Type type) {
         return new OutgoingMessage(
@@ -258,6 +276,40 @@ public record OutgoingMessage(
         /** A wait of at most {@link #DEFAULT_TIMEOUT}. */
         public static ReplicaWait of(int replicas) {
             return new ReplicaWait(replicas, DEFAULT_TIMEOUT);
+        }
+    }
+
+    /**
+     * The type of a generic payload, such as {@code new PayloadType<List<Animal>>() {}}. A list does not carry the type of its
+     * elements, so the type has to be written down where the message is made.
+     *
+     * @param <T> the type
+     */
+    public abstract static class PayloadType<T> {
+
+        private final Type type;
+
+        /**
+         * Reads the type from the subclass.
+         *
+         * @throws IllegalArgumentException if the subclass names no type
+         */
+        protected PayloadType() {
+            if (!(getClass().getGenericSuperclass() instanceof ParameterizedType parameterized)) {
+                throw new IllegalArgumentException(
+                        "A payload type without a type: write it down, as in new PayloadType<List<Animal>>() {}.");
+            }
+            this.type = parameterized.getActualTypeArguments()[0];
+        }
+
+        /** The type with its generics. */
+        public final Type type() {
+            return type;
+        }
+
+        @Override
+        public final String toString() {
+            return type.getTypeName();
         }
     }
 }

@@ -1,21 +1,29 @@
 package io.easykit.delayqueue.jackson;
 
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.UndecodableMessageException;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.TypeSerializer;
 
 /**
  * Payloads as JSON. The default mapper tolerates the differences of a rolling deploy: see {@link #defaults()}. Exceptions of
@@ -71,6 +79,9 @@ public final class JacksonPayloadCodec implements PayloadCodec {
     @Override
     public Bytes encode(Object payload, @Nullable Type type) {
         Bytes json;
+        if (type == null) {
+            requireTypeIds(payload);
+        }
         try {
             ObjectWriter writer = type == null ? mapper.writer() : mapper.writerFor(mapper.constructType(type));
             json = Bytes.of(writer.writeValueAsBytes(payload));
@@ -86,6 +97,32 @@ public final class JacksonPayloadCodec implements PayloadCodec {
                             + " about.");
         }
         return json;
+    }
+
+    /** Of elements of a list or values of a map, Jackson knows no declared type, and writes no type ids. */
+    private void requireTypeIds(Object payload) {
+        Collection<?> elements = payload instanceof Collection<?> all
+                ? all
+                : payload instanceof Map<?, ?> map ? map.values() : List.of();
+        Set<Class<?>> known = new HashSet<>();
+        for (Object element : elements) {
+            if (element != null && known.add(element.getClass()) && losesTypeId(element.getClass())) {
+                throw new IllegalArgumentException(
+                        "A payload of " + payload.getClass().getName() + " has elements of "
+                                + element.getClass().getName()
+                                + ", whose type ids would be missing in the JSON: send it with its"
+                                + " payloadType, such as List<Animal>, or List<Object> to leave them out.");
+            }
+        }
+    }
+
+    private boolean losesTypeId(Class<?> element) {
+        SerializationContext context = mapper._serializationContext();
+        TypeSerializer ids = context.findTypeSerializer(mapper.constructType(element));
+        boolean isWritten = ids == null
+                || ids.getTypeInclusion() == JsonTypeInfo.As.EXISTING_PROPERTY
+                || context.findTypeSerializer(mapper.constructType(Object.class)) != null;
+        return !isWritten;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.jackson;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
@@ -9,6 +10,8 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonValue;
 import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.OutgoingMessage.PayloadType;
 import io.easykit.delayqueue.UndecodableMessageException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -18,17 +21,21 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.DefaultTyping;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.databind.node.NullNode;
 
 class JacksonPayloadCodecTests {
@@ -258,19 +265,80 @@ class JacksonPayloadCodecTests {
         assertThatThrownBy(() -> strict.decode(json("\"TWO\""), Strict.class)).hasMessageContaining("null");
     }
 
+    /** Lists, maps and generic classes arrive as they were sent if their type is given. */
     @Test
-    void keepsPolymorphicElementsOfAGenericPayloadThatIsSentWithItsType() throws NoSuchMethodException {
-        Type type = getClass().getDeclaredMethod("animals", List.class).getGenericParameterTypes()[0];
+    void keepsPolymorphicElementsOfAGenericPayloadThatIsSentWithItsType() {
         List<Animal> animals = List.of(new Cat(9), new Dog("Rex"));
 
-        assertThat(codec.decode(codec.encode(animals, type), type)).isEqualTo(animals);
-        assertThatThrownBy(() -> codec.decode(codec.encode(animals), type))
-                .isInstanceOf(UndecodableMessageException.class)
-                .hasMessageContaining("payloadType");
+        assertArrivesAsSent(animals, new PayloadType<List<Animal>>() {});
+        assertArrivesAsSent(
+                Map.of("first", new Cat(9), "second", new Dog("Rex")), new PayloadType<Map<String, Animal>>() {});
+        assertArrivesAsSent(Map.of("all", animals), new PayloadType<Map<String, List<Animal>>>() {});
+        assertArrivesAsSent(new Box<>(new Dog("Rex")), new PayloadType<Box<Animal>>() {});
+        assertArrivesAsSent(List.of(1L, 2L), new PayloadType<List<Long>>() {});
     }
 
-    @SuppressWarnings("unused")
-    private static void animals(List<Animal> animals) {}
+    private <T> void assertArrivesAsSent(T payload, PayloadType<T> type) {
+        OutgoingMessage message = OutgoingMessage.of("zoo", payload, type);
+
+        assertThat(codec.decode(codec.encode(message.payload(), message.payloadType()), type.type()))
+                .isEqualTo(payload);
+    }
+
+    record Box<T>(T content) {}
+
+    @Test
+    void refusesAPayloadWhoseElementsWouldLoseTheirTypeIds() {
+        List<Animal> animals = List.of(new Cat(9), new Dog("Rex"));
+
+        for (Object payload : List.of(animals, Set.of(new Cat(9)), Map.of("first", new Cat(9)))) {
+            assertThatThrownBy(() -> codec.encode(payload))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("Cat")
+                    .hasMessageContaining("send it with its payloadType");
+        }
+        assertThat(codec.decode(
+                        codec.encode(List.of(new Cat(9)), new PayloadType<List<Object>>() {}.type()), List.class))
+                .isEqualTo(List.of(Map.of("lives", 9)));
+    }
+
+    @Test
+    void takesElementsWhoseTypeIdsAreWrittenAnyway() {
+        Type vehicles = new PayloadType<List<Vehicle>>() {}.type();
+        JacksonPayloadCodec typed = new JacksonPayloadCodec(JacksonPayloadCodec.defaults()
+                .activateDefaultTyping(
+                        BasicPolymorphicTypeValidator.builder()
+                                .allowIfBaseType(Object.class)
+                                .build(),
+                        DefaultTyping.NON_FINAL)
+                .build());
+
+        assertThat(codec.decode(codec.encode(List.of(new Bike("bike"))), vehicles))
+                .isEqualTo(List.of(new Bike("bike")));
+        assertThatCode(() -> typed.encode(new ArrayList<>(List.of(new Cat(9))))).doesNotThrowAnyException();
+        assertThatCode(() -> codec.encode(Arrays.asList("text", null, 1))).doesNotThrowAnyException();
+    }
+
+    @JsonTypeInfo(
+            use = JsonTypeInfo.Id.NAME,
+            include = JsonTypeInfo.As.EXISTING_PROPERTY,
+            property = "kind",
+            visible = true)
+    @JsonSubTypes(@JsonSubTypes.Type(value = Bike.class, name = "bike"))
+    interface Vehicle {}
+
+    record Bike(String kind) implements Vehicle {}
+
+    @Test
+    void aPayloadTypeNeedsAType() {
+        assertThat(new PayloadType<List<String>>() {}).hasToString("java.util.List<java.lang.String>");
+        assertThatThrownBy(Untyped::new)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("write it down");
+    }
+
+    @SuppressWarnings("rawtypes")
+    private static final class Untyped extends PayloadType {}
 
     /** Each of these makes Jackson, or code that it calls, quote the value, a key, or the source. */
     @ParameterizedTest

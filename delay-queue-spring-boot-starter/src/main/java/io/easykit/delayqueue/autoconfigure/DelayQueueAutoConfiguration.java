@@ -6,6 +6,7 @@ import io.easykit.boot.StartReport;
 import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.DelayTopic;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.Transactions;
@@ -69,11 +70,13 @@ public final class DelayQueueAutoConfiguration {
             Environment environment,
             ObjectProvider<DelayListenerBeanPostProcessor> processor,
             ObjectProvider<PayloadCodec> codec,
+            ObjectProvider<DelayTopic> topics,
             ObjectProvider<DelayQueueCustomizer> customizers) {
         // A customizer may replace the codec of the engine, so its payload types are not checked.
         return new DelayQueueStartCheck(
                 environment,
                 processor::getObject,
+                () -> topics.stream().toList(),
                 () -> customizers.stream().findAny().isPresent() ? type -> null : codec.getObject()::problemWith);
     }
 
@@ -84,11 +87,17 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
+    TopicSettingsTable delayQueueTopicSettings(DelayQueueProperties properties, ObjectProvider<DelayTopic> topics) {
+        return properties.table().declaredBy(topics.stream().toList());
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     DelayQueueEngine delayQueueEngine(
             QueueBackend store,
             PayloadCodec codec,
             DelayQueueProperties properties,
+            TopicSettingsTable topics,
             Environment environment,
             ObjectProvider<Transactions> transactions,
             ObjectProvider<SendOutbox> outbox,
@@ -99,15 +108,15 @@ public final class DelayQueueAutoConfiguration {
             ObjectProvider<DelayQueueCustomizer> customizers) {
         DelayQueueEngine.Builder builder = DelayQueueEngine.builder(store)
                 .codec(codec)
-                .shards(properties.table()::shards)
+                .shards(topics::shards)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                 .sendInterceptors(() -> sendInterceptors.orderedStream().toList())
                 .listenerInterceptors(() -> listenerInterceptors.orderedStream().toList())
                 .sendPhase(properties.sendPhase())
                 .sendTimeout(properties.sendTimeout())
                 .commandTimeout(properties.commandTimeout())
-                .replicaWaits(properties.table()::replicaWait)
-                .noConsumerLimits(properties.table()::noConsumer)
+                .replicaWaits(topics::replicaWait)
+                .noConsumerLimits(topics::noConsumer)
                 .maxMessageBytes((int) properties.maxMessageSize().toBytes())
                 .heartbeatInterval(properties.heartbeatInterval())
                 .application(environment.getProperty("spring.application.name", ""))
@@ -161,12 +170,11 @@ public final class DelayQueueAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DelayListenerBeanPostProcessor delayListenerBeanPostProcessor(
             Environment environment,
-            ObjectProvider<DelayQueueProperties> properties,
+            ObjectProvider<TopicSettingsTable> settings,
             ObjectProvider<DelayQueueEngine> engine,
             ObjectProvider<DelayListenerRegistry> registry) {
-        Supplier<TopicSettingsTable> settings =
-                SingletonSupplier.of(() -> properties.getObject().table());
-        return new DelayListenerBeanPostProcessor(environment, settings, engine::getObject, registry::getObject);
+        return new DelayListenerBeanPostProcessor(
+                environment, settings::getObject, engine::getObject, registry::getObject);
     }
 
     /** No other bean requests a lazy bean that only listens, so it would never be created. */

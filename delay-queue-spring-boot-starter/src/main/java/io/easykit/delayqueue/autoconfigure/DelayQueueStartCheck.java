@@ -6,6 +6,7 @@ import io.easykit.boot.Problem;
 import io.easykit.boot.RedisFactoryCheck;
 import io.easykit.boot.SettingsReport;
 import io.easykit.boot.StartCheck;
+import io.easykit.delayqueue.DelayTopic;
 import io.easykit.delayqueue.ErrorHandler;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
@@ -15,8 +16,10 @@ import io.easykit.delayqueue.store.SendOutbox;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
@@ -26,15 +29,18 @@ final class DelayQueueStartCheck implements StartCheck {
 
     private final Environment environment;
     private final Supplier<DelayListenerBeanPostProcessor> processor;
+    private final Supplier<List<DelayTopic>> topics;
     private final Supplier<Function<Type, @Nullable String>> problemWith;
 
     /** @param problemWith returns the reason why payloads of a type cannot be read, or null */
     DelayQueueStartCheck(
             Environment environment,
             Supplier<DelayListenerBeanPostProcessor> processor,
+            Supplier<List<DelayTopic>> topics,
             Supplier<Function<Type, @Nullable String>> problemWith) {
         this.environment = environment;
         this.processor = processor;
+        this.topics = topics;
         this.problemWith = problemWith;
     }
 
@@ -90,7 +96,22 @@ final class DelayQueueStartCheck implements StartCheck {
 
     @Override
     public List<Problem> declarations() {
-        return problems(processor.get().complete(problemWith.get()));
+        List<Problem> problems = new ArrayList<>(problems(processor.get().complete(problemWith.get())));
+        problems.addAll(declaredTwice(topics.get()));
+        return problems;
+    }
+
+    private static List<Problem> declaredTwice(List<DelayTopic> declared) {
+        return declared.stream()
+                .collect(Collectors.groupingBy(DelayTopic::name, TreeMap::new, Collectors.counting()))
+                .entrySet()
+                .stream()
+                .filter(topic -> topic.getValue() > 1)
+                .map(topic -> new Problem(
+                        "Topic '" + topic.getKey() + "' is declared by " + topic.getValue()
+                                + " beans of type DelayTopic.",
+                        "Declare it once, and inject that bean wherever the topic is used."))
+                .toList();
     }
 
     @Override

@@ -323,7 +323,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
             if (attributes.batchSize() != null) {
                 endpoint.batchSize(attributes.batchSize());
             }
-            TopicSettings all = settings.get().settings(topic, attributes.settings());
+            TopicSettings all = settings.get().settings(candidate.where(), attributes);
             all.applyTo(endpoint, endpoint.build().retry());
             if (Boolean.TRUE.equals(all.idempotent())) {
                 endpoint.idempotencyStore(IdempotentListener.store(candidate.where(), attributes, signature, beans));

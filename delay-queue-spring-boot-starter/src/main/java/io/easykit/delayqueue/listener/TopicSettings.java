@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.DelayTopic;
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings of one topic, or the defaults of all topics. A setting that is not set is null.
  *
- * @param shards Number of shards of the topic, 1 to 1024. Fixed at first use and stored in Redis. By default the stored
- *     number applies, or 1 for a new topic.
+ * @param shards Number of shards of the topic, 1 to 1024. Stored in Redis. A greater number later adds shards. By default the
+ *     stored number applies, or 1 for a new topic.
  * @param concurrency Maximum number of calls of a listener's method at a time on each node, 1 or more.
  * @param lease Time for which a delivered message is reserved for its node, from 100ms to 365d. Renewed while the
  *     method runs. It limits how long the messages of a crashed node wait, not how long a method may take.
@@ -69,6 +70,36 @@ public record TopicSettings(
         if (noRetryFor != null) {
             noRetryFor = List.copyOf(noRetryFor);
         }
+    }
+
+    /** Returns the settings of a declared topic. */
+    static TopicSettings of(DelayTopic topic) {
+        AlertLimits limits = topic.alerts();
+        ReplicaWait wait = topic.replicaWait();
+        return new TopicSettings(
+                topic.shards(),
+                null,
+                null,
+                null,
+                topic.maxLeaseExpirations(),
+                topic.leaseExpiredDelay(),
+                null,
+                null,
+                topic.deadLetterRetention(),
+                wait == null ? null : wait.replicas(),
+                wait == null ? null : wait.timeout(),
+                null,
+                topic.deadKeyPolicy(),
+                new Alerts(
+                        limits.maxLateness(),
+                        limits.due(),
+                        limits.dead(),
+                        limits.waiting(),
+                        limits.failing(),
+                        topic.noConsumerAlert()),
+                null,
+                null,
+                null);
     }
 
     /**

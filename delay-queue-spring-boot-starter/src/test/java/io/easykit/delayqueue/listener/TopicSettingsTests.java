@@ -3,8 +3,10 @@ package io.easykit.delayqueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.DelayTopic;
 import io.easykit.delayqueue.FlowLimits.Rate;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
@@ -31,6 +33,31 @@ class TopicSettingsTests {
         assertThat(endpoint.concurrency()).isEqualTo(3);
         assertThat(endpoint.retry().maxAttempts()).isEqualTo(20);
         assertThat(endpoint.lease()).isEqualTo(DEFAULT.lease());
+    }
+
+    @Test
+    void letsSettingsWinOverADeclaredTopicAndThatOverTheDefaults() {
+        DelayTopic topic = DelayTopic.named("topic")
+                .shards(8)
+                .maxLeaseExpirations(3)
+                .replicaWait(new ReplicaWait(2, Duration.ofMillis(300)))
+                .deadLetterRetention(Duration.ofDays(1))
+                .alerts(new AlertLimits(null, 5L, 6L, null))
+                .noConsumerAlert(Duration.ofMinutes(1))
+                .build();
+        TopicSettingsTable table = new TopicSettingsTable(shards(2), Map.of("topic", shards(16)), Duration.ZERO)
+                .declaredBy(List.of(topic, DelayTopic.named("other").shards(4).build()));
+
+        ListenerEndpoint endpoint = endpoint(table.settings("topic", TopicSettings.NONE));
+
+        assertThat(table.shards("topic")).isEqualTo(16);
+        assertThat(table.shards("other")).isEqualTo(4);
+        assertThat(table.shards("undeclared")).isEqualTo(2);
+        assertThat(endpoint.maxLeaseExpirations()).isEqualTo(3);
+        assertThat(endpoint.deadLetterRetention()).isEqualTo(Duration.ofDays(1));
+        assertThat(endpoint.alerts()).isEqualTo(new AlertLimits(null, 5L, 6L, null));
+        assertThat(table.replicaWait("topic")).isEqualTo(new ReplicaWait(2, Duration.ofMillis(300)));
+        assertThat(table.noConsumer("topic")).isEqualTo(Duration.ofMinutes(1));
     }
 
     @Test

@@ -1,0 +1,187 @@
+package io.easykit.delayqueue;
+
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Declares a topic in code: its name, and the settings that all its senders and listeners share. A setting that is left out is null
+ * here, and comes from elsewhere. Settings of one listener, such as its concurrency, are not part of it.
+ *
+ * <pre>{@code
+ * DelayTopic.named("order-close").shards(8).maxLeaseExpirations(3).build()
+ * }</pre>
+ */
+public final class DelayTopic {
+
+    private static final int MOST_SHARDS = 1024;
+
+    private final String name;
+    private final @Nullable Integer shards;
+    private final @Nullable Integer maxLeaseExpirations;
+    private final @Nullable Duration leaseExpiredDelay;
+    private final @Nullable Duration deadLetterRetention;
+    private final @Nullable DeadKeyPolicy deadKeyPolicy;
+    private final @Nullable ReplicaWait replicaWait;
+    private final AlertLimits alerts;
+    private final @Nullable Duration noConsumerAlert;
+
+    private DelayTopic(Builder settings) {
+        this.name = settings.name;
+        this.shards = settings.shards;
+        this.maxLeaseExpirations = settings.maxLeaseExpirations;
+        this.leaseExpiredDelay = settings.leaseExpiredDelay;
+        this.deadLetterRetention = settings.deadLetterRetention;
+        this.deadKeyPolicy = settings.deadKeyPolicy;
+        this.replicaWait = settings.replicaWait;
+        this.alerts = settings.alerts;
+        this.noConsumerAlert = settings.noConsumerAlert;
+    }
+
+    /**
+     * Begins a topic without settings.
+     *
+     * @throws IllegalArgumentException if it is no name of a topic
+     */
+    public static Builder named(String name) {
+        return new Builder(NameRules.requireTopic(name));
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Number of shards to have at least. */
+    public @Nullable Integer shards() {
+        return shards;
+    }
+
+    /** Lease expirations after which a message is dead. */
+    public @Nullable Integer maxLeaseExpirations() {
+        return maxLeaseExpirations;
+    }
+
+    /** Delay of a message whose lease has expired. */
+    public @Nullable Duration leaseExpiredDelay() {
+        return leaseExpiredDelay;
+    }
+
+    /** Age at which dead letters are removed. */
+    public @Nullable Duration deadLetterRetention() {
+        return deadLetterRetention;
+    }
+
+    /** What becomes of an ordering key whose message dies. */
+    public @Nullable DeadKeyPolicy deadKeyPolicy() {
+        return deadKeyPolicy;
+    }
+
+    /** Replicas that have to confirm a message. */
+    public @Nullable ReplicaWait replicaWait() {
+        return replicaWait;
+    }
+
+    /** {@link AlertLimits#NONE} if none are given. */
+    public AlertLimits alerts() {
+        return alerts;
+    }
+
+    /** How long messages may be due while no node consumes them. */
+    public @Nullable Duration noConsumerAlert() {
+        return noConsumerAlert;
+    }
+
+    @Override
+    public String toString() {
+        return "DelayTopic[" + name + "]";
+    }
+
+    /** Builds a topic. The accessors of {@link DelayTopic} describe the settings. */
+    public static final class Builder {
+
+        private final String name;
+        private @Nullable Integer shards;
+        private @Nullable Integer maxLeaseExpirations;
+        private @Nullable Duration leaseExpiredDelay;
+        private @Nullable Duration deadLetterRetention;
+        private @Nullable DeadKeyPolicy deadKeyPolicy;
+        private @Nullable ReplicaWait replicaWait;
+        private AlertLimits alerts = AlertLimits.NONE;
+        private @Nullable Duration noConsumerAlert;
+
+        private Builder(String name) {
+            this.name = name;
+        }
+
+        public Builder shards(int shards) {
+            this.shards = shards;
+            return this;
+        }
+
+        public Builder maxLeaseExpirations(int maxLeaseExpirations) {
+            this.maxLeaseExpirations = maxLeaseExpirations;
+            return this;
+        }
+
+        public Builder leaseExpiredDelay(Duration leaseExpiredDelay) {
+            this.leaseExpiredDelay = leaseExpiredDelay;
+            return this;
+        }
+
+        public Builder deadLetterRetention(Duration deadLetterRetention) {
+            this.deadLetterRetention = deadLetterRetention;
+            return this;
+        }
+
+        public Builder deadKeyPolicy(DeadKeyPolicy deadKeyPolicy) {
+            this.deadKeyPolicy = deadKeyPolicy;
+            return this;
+        }
+
+        public Builder replicaWait(ReplicaWait replicaWait) {
+            this.replicaWait = replicaWait;
+            return this;
+        }
+
+        public Builder alerts(AlertLimits alerts) {
+            this.alerts = alerts;
+            return this;
+        }
+
+        public Builder noConsumerAlert(Duration noConsumerAlert) {
+            this.noConsumerAlert = noConsumerAlert;
+            return this;
+        }
+
+        /**
+         * Builds the topic.
+         *
+         * @throws IllegalArgumentException if a value is not possible
+         */
+        public DelayTopic build() {
+            if (shards != null && (shards < 1 || shards > MOST_SHARDS)) {
+                throw new IllegalArgumentException(
+                        "Topic '" + name + "' is given " + shards + " shards: give it 1 to " + MOST_SHARDS + ".");
+            }
+            if (noConsumerAlert != null && !RetryPolicy.isPossible(noConsumerAlert)) {
+                throw new IllegalArgumentException("Topic '" + name + "' has an alert without consumers after "
+                        + noConsumerAlert + ": give zero to 3650 days.");
+            }
+            checkForListeners();
+            return new DelayTopic(this);
+        }
+
+        /** A listener with these values checks them. */
+        private void checkForListeners() {
+            ListenerEndpoint.Builder listener = ListenerEndpoint.builder(name, name, Object.class);
+            if (maxLeaseExpirations != null) {
+                listener.maxLeaseExpirations(maxLeaseExpirations);
+            }
+            if (leaseExpiredDelay != null) {
+                listener.leaseExpiredDelay(leaseExpiredDelay);
+            }
+            listener.deadLetterRetention(deadLetterRetention).build();
+        }
+    }
+}
