@@ -46,8 +46,13 @@ class FlowLimitsTests {
         assertThatThrownBy(() -> new Rate(1, Duration.ofDays(2), 1))
                 .hasMessageContaining("in a second, a minute or an hour");
         assertThatThrownBy(() -> FlowLimits.maxInFlight(0)).hasMessageContaining("maxInFlight is 0: give 1 to 1000000");
-        assertThatThrownBy(() -> FlowShare.of(FlowLimits.maxInFlight(3), 0, 4))
-                .hasMessageContaining("the topic has 4 shards");
+    }
+
+    /** It may have grown. */
+    @Test
+    void leavesAPlaceToEachShardOfATopicThatHasMoreShardsThanPlaces() {
+        assertThat(FlowShare.of(FlowLimits.maxInFlight(3), 2, 4).places()).isEqualTo(1);
+        assertThat(FlowShare.of(FlowLimits.maxInFlight(3), 3, 4).places()).isEqualTo(1);
     }
 
     @Test

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.DelayTopic;
-import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
