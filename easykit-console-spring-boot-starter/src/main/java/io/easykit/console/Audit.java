@@ -120,6 +120,8 @@ public final class Audit implements AuditKeeper {
                 shown.keySet().removeAll(List.of("body", "headers"));
                 entry.put(OperatorAudit.OLD, shown);
             }
+            entry.computeIfPresent("why", (name, why) -> new EnglishText(String.valueOf(why)));
+            entry.computeIfPresent("filter", (name, filter) -> new EnglishText(String.valueOf(filter)));
         }
         Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("shared", page.shared());

@@ -14,8 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 /** Serves the console: its page, and its API. Knows no web framework. */
 public final class Console {
@@ -42,6 +46,7 @@ public final class Console {
     private final Assets assets = new Assets();
     private final JsonMapper json = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .addModule(new SimpleModule().addSerializer(EnglishText.class, new TextSerializer()))
             .build();
     private final Map<String, ConsoleApi.Read> reads = new LinkedHashMap<>();
     private final Map<String, ConsoleApi.Change> changes = new LinkedHashMap<>();
@@ -143,7 +148,7 @@ public final class Console {
         if (answer instanceof ConsoleReply reply) {
             return reply;
         }
-        byte[] timeless = json.writeValueAsBytes(signed((Map<?, ?>) answer));
+        byte[] timeless = written(signed((Map<?, ?>) answer), request);
         String tag = Assets.tag(timeless);
         String known = request.header("If-None-Match");
         ConsoleReply reply = known != null && known.contains(tag)
@@ -200,7 +205,7 @@ public final class Console {
         } finally {
             apis.forEach(ConsoleApi::changed);
         }
-        return ConsoleReply.of(done.status(), "application/json", timed(json.writeValueAsBytes(signed(done.reply()))));
+        return ConsoleReply.of(done.status(), "application/json", timed(written(signed(done.reply()), request)));
     }
 
     private static String note(Input input) {
@@ -274,10 +279,29 @@ public final class Console {
         }
         Map<String, @Nullable Object> problem = new LinkedHashMap<>();
         problem.put("status", refusal.status());
-        problem.put("detail", refusal.reason());
-        problem.put("action", refusal.action());
+        problem.put("detail", new EnglishText(refusal.reason()));
+        problem.put("action", new EnglishText(refusal.action()));
         problem.put("kind", refusal.kind());
         problem.put("node", info.node());
-        return ConsoleReply.of(refusal.status(), "application/problem+json", json.writeValueAsBytes(problem));
+        return ConsoleReply.of(refusal.status(), "application/problem+json", written(problem, request));
+    }
+
+    private byte[] written(Map<String, ?> reply, ConsoleRequest request) {
+        boolean chinese = Translations.isChinese(request.header("Accept-Language"));
+        return json.writer().withAttribute(TextSerializer.CHINESE, chinese).writeValueAsBytes(reply);
+    }
+
+    /** Writes texts in the language that the client asks for. */
+    private static final class TextSerializer extends ValueSerializer<EnglishText> {
+
+        static final String CHINESE = "chinese";
+
+        private final Translations translations = new Translations();
+
+        @Override
+        public void serialize(EnglishText text, JsonGenerator to, SerializationContext context) {
+            boolean chinese = Boolean.TRUE.equals(context.getAttribute(CHINESE));
+            to.writeString(chinese ? translations.chinese(text.english()) : text.english());
+        }
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param node     name of this process
  * @param versions versions by product
  * @param label    word for the environment, or null
- * @param color    its color, or null
+ * @param color    its color in CSS, or null
  * @param links    other consoles
  */
 public record ConsoleInfo(

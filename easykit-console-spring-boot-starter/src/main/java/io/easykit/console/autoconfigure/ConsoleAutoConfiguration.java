@@ -31,7 +31,6 @@ import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
@@ -172,16 +171,16 @@ public final class ConsoleAutoConfiguration {
                 ThisProcess.name(),
                 versions,
                 properties.label(),
-                color == null ? null : color.name().toLowerCase(Locale.ROOT),
+                color == null ? null : color.css(),
                 links);
     }
 
-    /** The page's files, for native images. */
+    /** The files of the page and of its language, for native images. */
     static final class Files implements RuntimeHintsRegistrar {
 
         @Override
         public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
-            hints.resources().registerPattern("io/easykit/console/assets/*");
+            hints.resources().registerPattern("io/easykit/console/assets/*").registerPattern("io/easykit/console/zh-CN.txt");
         }
     }
 

@@ -64,13 +64,24 @@ record ConsoleProperties(
 
     /** Colors of the label. */
     enum Color {
-        RED,
-        ORANGE,
-        YELLOW,
-        GREEN,
-        BLUE,
-        PURPLE,
-        GRAY
+        RED("firebrick"),
+        ORANGE("sienna"),
+        YELLOW("#826200"),
+        GREEN("darkgreen"),
+        BLUE("mediumblue"),
+        PURPLE("rebeccapurple"),
+        GRAY("dimgray");
+
+        private final String css;
+
+        Color(String css) {
+            this.css = css;
+        }
+
+        /** A shade on which white text is readable. */
+        String css() {
+            return css;
+        }
     }
 
     /**

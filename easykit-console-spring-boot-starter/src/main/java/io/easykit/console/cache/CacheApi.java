@@ -16,6 +16,7 @@ import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.admin.UnknownCacheException;
 import io.easykit.console.ConsoleApi;
 import io.easykit.console.ConsoleRequest;
+import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
 import java.time.Instant;
@@ -150,7 +151,7 @@ public final class CacheApi implements ConsoleApi {
                 declaration.settings().stream()
                         .map(one -> Map.of("name", one.name(), "value", one.value(), "source", one.source()))
                         .toList());
-        row.put("staleness", declaration.staleness());
+        row.put("staleness", EnglishText.of(declaration.staleness()));
     }
 
     private Map<String, Object> explain(ConsoleRequest request) {
@@ -167,16 +168,17 @@ public final class CacheApi implements ConsoleApi {
         reply.put("key", explanation.key());
         Instant at = explanation.at();
         reply.put("at", at == null ? null : at.toEpochMilli());
-        reply.put("state", explanation.state().name());
+        reply.put("state", new EnglishText(explanation.state().name()));
         reply.put("kind", kind(explanation.state()));
         reply.put(
                 "nextRead",
                 explanation.nextRead() == null ? null : explanation.nextRead().name());
-        reply.put("sentences", explanation.sentences());
+        reply.put(
+                "sentences", explanation.sentences().stream().map(EnglishText::new).toList());
         reply.put(
                 "fields",
                 explanation.fields().stream()
-                        .map(field -> Map.of("name", field.name(), "value", field.meaning()))
+                        .map(field -> Map.of("name", field.name(), "value", new EnglishText(field.meaning())))
                         .toList());
         return reply;
     }

@@ -4,6 +4,7 @@ import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi;
 import io.easykit.console.ConsoleMeters;
 import io.easykit.console.ConsoleRequest;
+import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -169,7 +170,9 @@ public final class JobApi implements ConsoleApi {
         append(text, "text", filter.text());
         append(text, "older than", filter.olderThan().isZero() ? null : filter.olderThan());
         append(text, "died until", filter.diedUntil());
-        append(text, "a second", limit(request.perSecond()));
+        if (limit(request.perSecond()) != null) {
+            text.append(", ").append(request.perSecond()).append(" a second");
+        }
         append(text, "stop at", limit(request.stopAt()));
         return text.toString();
     }
@@ -232,7 +235,7 @@ public final class JobApi implements ConsoleApi {
         one.put("done", job.done());
         one.put("missed", job.missed());
         one.put("deaths", job.deaths());
-        one.put("why", job.problem());
+        one.put("why", EnglishText.of(job.problem()));
         return one;
     }
 

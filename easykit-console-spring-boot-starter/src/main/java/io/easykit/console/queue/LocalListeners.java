@@ -1,6 +1,7 @@
 package io.easykit.console.queue;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.PayloadCodec;
@@ -46,10 +47,10 @@ public final class LocalListeners {
     }
 
     /** The limit of an alert in the unit of its value, or null if no listener of this node has it. */
-    @Nullable Object limit(String topic, AlertLimits.Kind kind) {
+    @Nullable Long limit(String topic, AlertLimits.Kind kind) {
         for (ListenerEndpoint endpoint : of(topic)) {
             AlertLimits limits = endpoint.alerts();
-            Object limit =
+            Long limit =
                     switch (kind) {
                         case LATENESS -> millis(limits.maxLateness());
                         case DUE -> limits.due();
@@ -143,7 +144,8 @@ public final class LocalListeners {
                 decoder.decode(body, endpoint.type());
             } catch (RuntimeException unreadable) {
                 String text = "It is no " + endpoint.type().getTypeName() + ".";
-                return Map.of("ok", false, "text", says ? text + " " + unreadable.getMessage() : text);
+                return Map.of(
+                        "ok", false, "text", new EnglishText(says ? text + " " + unreadable.getMessage() : text));
             }
         }
         return Map.of("ok", true);

@@ -2,10 +2,12 @@ package io.easykit.console.queue;
 
 import io.easykit.boot.ShownValues;
 import io.easykit.console.Caller;
+import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.ErrorGroup;
@@ -100,7 +102,8 @@ public final class MessageViews {
         whole.put("firstError", error(message.firstError()));
         whole.put("lastError", error(message.lastError()));
         whole.put("retry", retry(detail.retry()));
-        whole.put("damage", message.damage());
+        whole.put("key", NameRules.orderingKey(message.id()));
+        whole.put("damage", EnglishText.of(message.damage()));
         whole.put("headers", headers(message.headers(), caller));
         whole.put("body", body(detail, caller));
         ErrorGroup group = detail.group();
@@ -113,7 +116,7 @@ public final class MessageViews {
                         : listeners.readable(message.topic(), body, caller.savesBodies()));
         String uneditable = edits && caller.changes() ? uneditable(detail, caller) : "Nobody may edit messages here.";
         whole.put("editable", uneditable == null);
-        whole.put("uneditable", uneditable);
+        whole.put("uneditable", EnglishText.of(uneditable));
         return whole;
     }
 

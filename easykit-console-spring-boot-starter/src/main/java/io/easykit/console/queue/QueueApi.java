@@ -17,6 +17,7 @@ import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.MessageSummary;
+import io.easykit.delayqueue.admin.StoppedKey;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -83,6 +84,7 @@ public final class QueueApi implements ConsoleApi {
         return Map.of(
                 "topics", StoreErrors.explained((request, caller) -> overview.all()),
                 "topic", StoreErrors.explained((request, caller) -> topic(request)),
+                "keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(request.required("topic")))),
                 "messages", StoreErrors.explained(this::messages),
                 "message", StoreErrors.explained(this::message),
                 "body", StoreErrors.explained(this::body),
@@ -215,6 +217,15 @@ public final class QueueApi implements ConsoleApi {
         reply.put("refused", groups.refused());
         reply.put("groups", MessageViews.groups(groups.groups()));
         return reply;
+    }
+
+    private Map<String, Object> keys(String topic) {
+        List<Map<String, Object>> keys = new ArrayList<>();
+        for (StoppedKey key : admin.stoppedKeys(topic)) {
+            keys.add(Map.of(
+                    "key", key.key(), "id", key.id(), "diedAt", key.diedAt().toEpochMilli(), "parked", key.parked()));
+        }
+        return new LinkedHashMap<>(Map.of("keys", keys));
     }
 
     private Map<String, Object> found(String id) {

@@ -5,11 +5,13 @@ import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi.Change;
 import io.easykit.console.ConsoleApi.Done;
 import io.easykit.console.ConsoleApi.Planned;
+import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageDetail;
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class QueueChanges {
 
     private static final String NOT_DEAD = "not dead any more, or dead again";
+    private static final String STOPS_NOTHING = "it stops no key any more";
     private static final String OTHER = "another message has this id now";
 
     private final DelayQueueAdmin admin;
@@ -55,6 +58,7 @@ final class QueueChanges {
             return targets(topic, input, "", found -> admin.cancel(topic, found));
         });
         all.put("reschedule", (input, caller) -> reschedule(input));
+        all.put("free-key", (input, caller) -> freeKey(input.required("topic"), input.required("id")));
         if (views.edits()) {
             all.put("replace", this::replace);
         }
@@ -68,6 +72,17 @@ final class QueueChanges {
                 : DueTime.in(Duration.ofMillis(input.number("delay")));
         String filter = due.relative() ? "due in " + due.millis() + " ms" : "due at " + due.millis();
         return targets(topic, input, filter, found -> admin.reschedule(topic, found, due));
+    }
+
+    private Planned freeKey(String topic, String id) {
+        String key = NameRules.orderingKey(id);
+        if (key == null) {
+            throw new Refusal(400, "The message has no ordering key.", "Give the id of the dead letter that stops a key.");
+        }
+        return new Planned(topic, List.of(id), "key " + key, () -> {
+            String why = admin.freeKey(topic, key, id) ? null : STOPS_NOTHING;
+            return Done.of(reply(List.of(id), i -> why));
+        });
     }
 
     private Planned replace(Input input, Caller caller) {
@@ -147,11 +162,11 @@ final class QueueChanges {
     }
 
     private static Map<String, Object> reply(List<String> ids, Function<Integer, @Nullable String> why) {
-        List<Map<String, String>> missed = new ArrayList<>();
+        List<Map<String, Object>> missed = new ArrayList<>();
         for (int i = 0; i < ids.size(); i++) {
             String reason = why.apply(i);
             if (reason != null) {
-                missed.add(Map.of("id", ids.get(i), "why", reason));
+                missed.add(Map.of("id", ids.get(i), "why", new EnglishText(reason)));
             }
         }
         Map<String, Object> reply = new LinkedHashMap<>();

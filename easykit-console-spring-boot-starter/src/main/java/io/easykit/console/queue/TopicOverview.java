@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.TopicStats;
@@ -101,6 +102,8 @@ final class TopicOverview {
         row.put("paused", pause(total.pause()));
         row.put("waiting", total.waiting());
         row.put("due", total.due());
+        row.put("parked", total.parked());
+        row.put("stoppedKeys", total.stoppedKeys());
         row.put("inFlight", total.inFlight());
         row.put("dead", total.dead());
         Instant oldest = total.oldestDue();
@@ -133,15 +136,18 @@ final class TopicOverview {
                 .sorted()
                 .map(kind -> {
                     Map<String, @Nullable Object> alert = new LinkedHashMap<>();
+                    Long value = value(kind, total);
+                    Long limit = listeners.limit(topic, kind);
                     alert.put("kind", kind.name());
-                    alert.put("value", value(kind, total));
-                    alert.put("limit", listeners.limit(topic, kind));
+                    alert.put("value", value);
+                    alert.put("limit", limit);
+                    alert.put("text", new EnglishText(AlertText.of(kind, value, limit)));
                     return alert;
                 })
                 .toList();
     }
 
-    private static @Nullable Object value(Kind kind, ShardStats total) {
+    private static @Nullable Long value(Kind kind, ShardStats total) {
         Instant oldest = total.oldestDue();
         return switch (kind) {
             case LATENESS ->
@@ -223,6 +229,7 @@ final class TopicOverview {
                     "shard", i,
                     "waiting", shard.waiting(),
                     "due", shard.due(),
+                    "parked", shard.parked(),
                     "inFlight", shard.inFlight(),
                     "dead", shard.dead(),
                     "paused", shard.paused(),

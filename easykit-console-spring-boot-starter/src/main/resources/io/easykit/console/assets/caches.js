@@ -23,12 +23,13 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
   ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'AVAILABLE' && 'marked'}),
   data.caches && section(CACHES, data.caches.length ? table(CACHES, [
     [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
-    [t`Cluster|集群`, 'cluster'],
+    data.clusters.length > 1 && [t`Cluster|集群`, 'cluster'],
     ['AP / CP', 'consistency'],
     [t`Method|方法`, one => h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))],
     [t`Hits|命中率`, ({reads: {hit, near, stale, local, expired, miss}}) => (hit + near + stale + local + expired + miss
       ? number(100 - 100 * miss / (hit + near + stale + local + expired + miss), 1) + ' %' : '–'), 'num'],
-    ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Expired|过期值`, 'expired'], [t`Misses|未命中`, 'miss']].map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
+    ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Expired|过期值`, 'expired'], [t`Misses|未命中`, 'miss']]
+      .filter(([, kind]) => /hit|miss/.test(kind) || data.caches.some(one => one.reads[kind])).map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
     [t`Failed loads|加载失败`, one => hot(one.loads.failed, number(one.loads.failed)), 'num'],
     [t`Worst staleness|最大陈旧时间`, one => h('span', {title: one.staleness}, one.worstStaleness == null ? '–' : duration(one.worstStaleness)), 'num', ''],
     [ACTIONS, one => [
@@ -133,7 +134,7 @@ export function audit() {
       [t`Who|操作人`, 'who', 'name'],
       [t`Action|操作`, one => mono(one.action)],
       [t`Target|对象`, one => [one.topic && raw(one.topic), one.filter && dim(' ', mono(one.filter)), one.ids?.length > 0 && h('details',
-        h('summary', t`${one.count} messages|${one.count} 条消息`), one.ids.map(id => h('div', mono(id)))),
+        h('summary', t`Messages: ${one.count}|消息:${one.count}`), one.ids.map(id => h('div', mono(id)))),
       one.old && h('details', h('summary', t`Old message|原消息`), h('pre', oldMessage(one.old)))], 'wide'],
       [t`Outcome|结果`, one => chip(...OUTCOMES[one.outcome] || ['idle', visible(one.outcome)])],
       [t`Note|备注`, one => [one.note && raw(one.note), one.why && dim(' ', raw(one.why))], 'wide'],

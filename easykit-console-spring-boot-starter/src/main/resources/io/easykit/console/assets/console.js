@@ -101,7 +101,7 @@ function schedule() {
 
 function paint() {
   document.title = [current.title && visible(current.title), 'easykit', session.label].filter(Boolean).join(' · ');
-  document.body.className = 'mark-' + (session.color || 'none');
+  document.body.style.setProperty('--mark', session.color || 'dimgray');
   render(element('skip'), t`Skip to content|跳到内容`);
   try {
     render(element('main'), isFinal(trouble) && !loadedAt ? h('h1', headline(trouble)) : session.node && current.view());

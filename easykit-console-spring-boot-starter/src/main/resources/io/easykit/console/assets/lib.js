@@ -185,9 +185,6 @@ export async function post(path, body, isRepeated) {
   }
 }
 
-// The API is in English.
-const CHINESE = {redis: 'Redis 未及时响应。', busy: '本节点正在执行其他搜索或导出,请稍后重试。', gone: '消息已不存在:已执行、被取消或清除。'};
-
 // A problem of the console itself has the name of its node.
 const fail = (status, {detail, kind, action, node}) => {
   throw Object.assign(new Error(detail), {status, kind, action, node});
@@ -198,7 +195,7 @@ async function call(url, options) {
   let reply;
   let data;
   try {
-    reply = await fetch(url, {redirect: 'manual', signal: AbortSignal.timeout(15000), ...options});
+    reply = await fetch(url, {redirect: 'manual', signal: AbortSignal.timeout(15000), ...options, headers: {'Accept-Language': lang, ...options?.headers}});
     data = reply.headers.get('Content-Type')?.includes('json') && await reply.json();
   } catch {
     fail(0, {kind: 'node', detail: t`This node does not answer.|节点没有响应。`, action: unsure});
@@ -209,11 +206,8 @@ async function call(url, options) {
   if (!data?.node) {
     fail(reply.status, {
       detail: t`The reply is not from the console (HTTP ${reply.status}).|响应不是来自控制台(HTTP ${reply.status})。`, action: reply.status >= 500 && unsure});
-  }
-  if (!reply.ok) {
-    // The reply to a change also says whether the change was made.
-    const detail = lang !== 'en' && !options && CHINESE[data.kind];
-    fail(reply.status, detail ? {...data, detail, action: ''} : data);
+  } else if (!reply.ok) {
+    fail(reply.status, data);
   }
   offset = data.now ? data.now - performance.now() : offset;
   return data;

@@ -14,6 +14,7 @@ const PURGE = t`Purge|清除`;
 const CANCEL = t`Cancel|取消`;
 const RUN_NOW = t`Run now|立即执行`;
 const RESCHEDULE = t`Reschedule|改期`;
+export const KEY = t`Ordering key|顺序键`;
 const SEARCH = t`Search|搜索`;
 const HEADERS = t`Headers|消息头`;
 const BODY = t`Body|消息体`;
@@ -40,9 +41,7 @@ export function message(params) {
     },
     view: () => [
       head([QUEUES, [raw(topic), link('topic', {topic, tab: m?.place})]], mono(id),
-        gone ? chip('good', t`Gone|已不存在`) : m && chip({dead: 'bad', flight: 'good'}[m.place] || 'idle', PLACES[m.place]),
-        h('span.grow'),
-        navigator.clipboard && button(t`Copy link|复制链接`, () => navigator.clipboard.writeText(location.href).then(() => page.say(t`Copied.|已复制。`)), 'plain')),
+        m && !gone && chip({dead: 'bad', flight: 'good'}[m.place] || 'idle', PLACES[m.place])),
       gone && note('idle', t`The message is gone: it ran, or was cancelled or purged.|消息已不存在:已执行、被取消或清除。`),
       m ? details(m, gone) : !gone && loading(),
     ],
@@ -56,7 +55,8 @@ const details = (m, gone) => [
     section(t`History|历史`, history(m)),
     section(t`Facts|概要`, facts([
       [t`Failures|失败次数`, m.failures], [t`Expired leases|租约过期`, m.lost],
-      [t`Last node|最近节点`, raw(m.owner)], m.retry && [t`Retry|重试`, raw(m.retry)], [t`Shard|分片`, m.shard],
+      [t`Last node|最近节点`, raw(m.owner)], m.retry && [t`Retry|重试`, raw(m.retry)], m.key && [KEY, h('a', {href: link('topic', {topic: m.topic, tab: 'keys'})}, mono(m.key))],
+      [t`Shard|分片`, m.shard],
     ]))),
   errors(m),
   section([HEADERS, dim(m.headers.length)], m.headers.length > 0 && table(HEADERS, [
@@ -129,13 +129,10 @@ export const find = pageOf(t`Find|查找`, async (params, shown) => {
 const deaths = rows => rows.map(row => ({id: row.id, diedAt: row.at}));
 const FOR_GOOD = t`They are removed for good.|消息将被永久删除。`;
 
-const WHY = {
-  gone: '已不存在', dead: '已成为死信', 'in flight': '执行中', 'not dead any more, or dead again': '已不是死信,或再次成为死信', 'another message has this id now': '该 ID 已属于另一条消息'};
-
-const told = (verb, done) => ({moved, missed}) => {
+export const told = (verb, done) => ({moved, missed}) => {
   done?.();
   return `${verb}: ${moved}. ` + (missed.length ? t`Left out: |未处理:` + missed.slice(0, 3).map(({id, why}) =>
-    `${visible(id)} (${t`${why}|${WHY[why] || why}`})`).join(', ') : '');
+    `${visible(id)} (${why})`).join(', ') : '');
 };
 
 export function messageActions(place, topic, rows, done) {
@@ -201,7 +198,7 @@ export function searchDialog(topic) {
   const state = {};
   openDialog({
     title: t`Search the dead letters of ${visible(topic)}|搜索 ${visible(topic)} 的死信`,
-    view: () => field(t`Part of an id, an error, or the first 8 KB of a message (header values, then the body)|ID、错误或消息前 8 KB（先消息头的值，后消息体）的片段`,
+    view: () => field(t`Part of an id, an error, a header value or the body (first 8 KB)|ID、错误、消息头的值或消息体(前 8 KB)的片段`,
       input(state, 'text', {maxlength: 200, required: true})),
     submit: SEARCH, act: () => startJob({topic, action: 'search', select: state}),
   });
@@ -233,12 +230,13 @@ function redriveAll(scope) {
   const {topic, total} = scope;
   const state = {perSecond: '50', stopAt: '20', open: true, tries: 0, diedUntil: selectedAt()};
   openDialog({
-    title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial,
+    title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial || isFailed(state.trial),
     view: () => [
       scopeText(scope),
       h('section.card', h('h3', t`1. Trial: one goes first and is watched.|1. 试投:先投递一条并观察。`),
-        state.trial ? trialView(state.trial)
-          : button(t`Send one|投递一条`, () => trial(scope, state), 'strong', {disabled: state.busy, 'data-first': true}),
+        state.trial && trialView(state.trial),
+        (!state.trial || isFailed(state.trial) && total !== 1) && button(state.trial ? t`Send another one|再投递一条` : t`Send one|投递一条`,
+          () => trial(scope, state), 'strong', {disabled: state.busy, 'data-first': true}),
         state.problem && h('p.bad', {role: 'alert'}, state.problem)),
       h('section.card', h('h3', t`2. The others|2. 其余消息`), h('div.pair',
         field(PER_SECOND, input(state, 'perSecond', {type: 'number', min: 1, required: true})),
@@ -260,6 +258,8 @@ const TRIAL = {
   gone: ['good', t`Gone: it ran, or was removed|已不存在:已执行或被移除`],
   dead: ['bad', t`Failed again|再次失败`], retry: ['bad', t`Failed again, and waits for a retry|再次失败,等待重试`],
 };
+
+const isFailed = one => TRIAL[one.place][0] === 'bad';
 
 const trialView = ({topic, id, place, before, error}) => [
   h('p', {role: 'status'}, h('a', {href: link('message', {topic, id}), target: '_blank'}, mono(id)), ' ', chip(...TRIAL[place])),
@@ -297,7 +297,7 @@ async function watch(state) {
     try {
       const {message: m} = await get('message', {topic: one.topic, id: one.id});
       one.place = m.place === 'waiting' && m.failures > 0 ? 'retry' : m.place;
-      one.error = TRIAL[one.place][0] === 'bad' && m.lastError?.text;
+      one.error = isFailed(one) && m.lastError?.text.split('\n')[0];
       state.problem = null;
     } catch (problem) {
       const gone = problem.kind === 'gone';
@@ -324,7 +324,7 @@ const STATES = {
 
 const progress = one => [chip(...STATES[one.state]), ' ',
   h('progress', {max: one.total || 1, value: one.state === 'done' && !one.capped ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
-  dim(`${number(one.scanned)} / ${number(one.total)} · `, ago(one.endedAt || one.startedAt))];
+  dim(t`${number(one.scanned)} of ${number(one.total)} dead letters read|已读取 ${number(one.scanned)} / ${number(one.total)} 条死信`, ' · ', ago(one.endedAt || one.startedAt))];
 
 const result = ({action, done, matched, deaths, missed, capped}) => [
   number({redrive: done, purge: done}[action] ?? matched), capped && t` and more: the search stopped here| 条以上:搜索到此为止`, deaths > 0 && hot(true, t`, ${deaths} died again|,${deaths} 条再次死亡`),
@@ -349,15 +349,15 @@ export const jobs = pageOf(JOBS, () => get('jobs'), data => [
 ]);
 
 export const job = pageOf(JOBS, async params => (await get('job', {id: params.get('id')})).job, one => {
-  const {id, topic, text, state, matches, groups, matched, capped, endedAt, startedAt} = one;
+  const {id, topic, action, group, text, state, matches, groups, matched, capped, endedAt, startedAt} = one;
   const act = (verb, label, css) => can('jobs') && button(label, () => post('jobs/' + verb, {id}).catch(problem => page.say(failure(problem), 'bad')).then(() => page.load()), css);
   return [
-    head([[JOBS, '#/jobs']], [VERBS[one.action], ' ', raw(topic)], h('span.grow'),
+    head([[JOBS, '#/jobs']], [VERBS[action], ' ', raw(topic)], h('span.grow'),
       state === 'running' ? act('stop', t`Stop|停止`, 'danger strong') : state !== 'done' && act('continue', t`Continue|继续`, 'strong')),
     one.why && note('warn', visible(one.why)),
     h('p', progress(one)),
     facts([
-      [RESULT, result(one)], [BY, who(one)], [BEGAN, time(startedAt)], [t`Took|耗时`, duration((endedAt || now()) - startedAt)],
+      [{redrive: t`Sent back|已重新投递`, purge: t`Purged|已清除`}[action] || t`Found|找到`, result(one)], [BY, who(one)], [BEGAN, time(startedAt)], [t`Took|耗时`, duration((endedAt || now()) - startedAt)],
       text && [t`Text|文本`, mono(text)], one.perSecond && [PER_SECOND, number(one.perSecond)],
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),
@@ -365,6 +365,6 @@ export const job = pageOf(JOBS, async params => (await get('job', {id: params.ge
     text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, total: capped ? null : matched, matches})),
     matches?.length > 0 && table(t`Messages|消息`, [
       ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
-    h('p', h('a', {href: link('topic', {topic, tab: 'dead'})}, t`Dead letters of the topic|该主题的死信`)),
+    h('p', h('a', {href: link('topic', {topic, tab: 'dead', group})}, group ? t`Dead letters that remain of this error|该错误剩余的死信` : t`Dead letters of the topic|该主题的死信`)),
   ];
 });

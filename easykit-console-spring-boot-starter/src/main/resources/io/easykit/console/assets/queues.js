@@ -4,7 +4,7 @@ import {
   ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, get, h, has, head, hot, isRecent, link, loading,
   mono, note, now, number, page, pageOf, pager, raw, section, select, since, spark, table, time, t, visible,
 } from './lib.js';
-import {bulkActions, DIED, groupTable, messageActions, PLACES, QUEUES, searchDialog, startJob} from './messages.js';
+import {bulkActions, DIED, groupTable, KEY, messageActions, PLACES, QUEUES, searchDialog, startJob, told} from './messages.js';
 
 const DUE = t`Due|到期`;
 const OLDEST = t`Oldest due|最早到期`;
@@ -13,6 +13,10 @@ const FAILED = t`Failed/s|失败/秒`;
 export const NODES = t`Nodes|节点`;
 const TOPICS = t`Topics|主题`;
 const PAUSED = t`Paused|已暂停`;
+const PARKED = t`Parked|键内排队`;
+const PARKED_TITLE = t`Due messages that wait behind another one of their ordering key|已到期、排在同一顺序键其他消息之后`;
+const FREE = t`Free|放行`;
+const STOPPED_KEYS = t`Stopped keys|阻塞的键`;
 const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
 
 const sort = {};
@@ -32,8 +36,9 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), data => [
     dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodes))),
   data.topics.length ? table(TOPICS, [
     [t`Topic|主题`, row => [h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
-      row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n'))], 'name', 'topic'],
-    [PLACES.waiting, 'waiting', 'num'],
+      row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n')), row.stoppedKeys > 0
+        && h('a.chip.bad', {href: link('topic', {topic: row.topic, tab: 'keys'})}, STOPPED_KEYS, ' ', number(row.stoppedKeys))], 'name', 'topic'],
+    [PLACES.waiting, row => [number(row.waiting), row.parked > 0 && h('span.dim', {title: PARKED_TITLE}, ' · ', PARKED, ' ', number(row.parked))], 'num', 'waiting'],
     [DUE, 'due', 'num'],
     [OLDEST, row => hot(raised(row, 'LATENESS'), since(row.oldestDue)), 'num', row => row.oldestDue && now() - row.oldestDue],
     [PLACES.flight, row => [number(row.inFlight), dim(' / ', number(row.places))], 'num', 'inFlight'],
@@ -52,14 +57,8 @@ const raised = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
 
 function alerts(topics, inside) {
   const list = topics.flatMap(row => (row.alerts || []).map(alert => ({...alert, topic: row.topic})));
-  return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, value, limit}) => {
-    const [n, most] = [value, limit].map(kind === 'LATENESS' ? one => one && duration(one) : one => number(one));
-    return h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'dead'})}, raw(topic)), ' ', {
-      LATENESS: t`the oldest due message waits for ${n}|最早到期的消息已等待 ${n}`, DUE: t`${n} messages are due|${n} 条消息到期未执行`,
-      DEAD: t`${n} dead letters|${n} 条死信`, WAITING: t`${n} messages wait|${n} 条消息等待`,
-      NO_CONSUMER: t`no node listens|没有节点监听`, FAILING: t`too many runs fail|执行失败过多`,
-    }[kind], limit != null && ` (> ${most}${kind === 'FAILING' ? ' %' : ''})`);
-  }));
+  return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, text}) =>
+    h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'groups'})}, raw(topic)), ' ', text)));
 }
 
 const paused = ({pausedShards, shards, paused: by}) => pausedShards > 0 && chip('warn', [PAUSED, pausedShards < shards && ` ${pausedShards} / ${shards}`],
@@ -95,15 +94,15 @@ export function topic(params) {
     // A list does not move while messages of it are selected.
     held: () => state.chosen.size > 0,
     load: async isRefresh => {
-      // Both read many dead letters, so they are not repeated with each refresh.
-      const regroup = tab === 'groups' && !isRecent(kept.groups);
-      const keepsList = group && isRefresh && isRecent(state.list);
-      const [summary, list, groups] = await Promise.all([
+      // These read many messages, so they are not repeated with each refresh.
+      const isKept = reply => isRefresh && isRecent(reply);
+      const [summary, list, groups, keys] = await Promise.all([
         get('topic', {topic: name, range: '1h'}),
-        PLACES[tab] && !keepsList && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
-        regroup && get('groups', {topic: name}),
+        PLACES[tab] && !(group && isKept(state.list)) && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
+        (group || tab === 'groups') && !isKept(kept.groups) && get('groups', {topic: name}),
+        tab === 'keys' && !isKept(kept.keys) && get('keys', {topic: name}),
       ]);
-      Object.assign(kept, {summary}, groups && {groups});
+      Object.assign(kept, {summary}, groups && {groups}, keys && {keys});
       state.list = list || state.list;
     },
     view: () => (kept.summary ? view(state, kept.summary) : loading()),
@@ -117,17 +116,18 @@ const view = (state, s) => [
   charts(s),
   h('nav.tabs', {'aria-label': visible(state.name)}, [
     ['waiting', PLACES.waiting, s.waiting], ['flight', PLACES.flight, s.inFlight], ['dead', PLACES.dead, s.dead], ['groups', t`Errors|错误分组`],
-    ['settings', t`Settings|设置`],
-  ].map(([name, text, count]) => h('a', {href: link('topic', {topic: state.name, tab: name}), 'aria-current': state.tab === name && 'page'},
+    (s.stoppedKeys > 0 || state.tab === 'keys') && ['keys', STOPPED_KEYS, s.stoppedKeys], ['settings', t`Settings|设置`],
+  ].filter(Boolean).map(([name, text, count]) => h('a', {href: link('topic', {topic: state.name, tab: name}), 'aria-current': state.tab === name && 'page'},
     text, ' ', count !== undefined && dim(number(count))))),
   state.tab === 'settings' ? settingsView(s)
-    : state.tab === 'groups' ? (kept.groups ? groupsView(state.name, kept.groups) : loading())
-      : state.list ? listView(state) : loading(),
+    : state.tab === 'keys' ? (kept.keys ? keysView(state.name, kept.keys) : loading())
+      : state.tab === 'groups' ? (kept.groups ? groupsView(state.name, kept.groups) : loading())
+        : state.list ? listView(state) : loading(),
 ];
 
 const charts = ({series, ...s}) => h('div.charts', facts([
-  [DUE, number(s.due)], [OLDEST, since(s.oldestDue)], [PLACES.flight, [number(s.inFlight), dim(' / ', number(s.places))]],
-  [NODES, hot(s.consumers === 0, number(s.consumers))], [DONE, number(s.doneRate, 1)], [FAILED, hot(s.failedRate > 0, number(s.failedRate, 1))],
+  [DUE, number(s.due)], s.parked > 0 && [PARKED, h('span', {title: PARKED_TITLE}, number(s.parked))], [OLDEST, since(s.oldestDue)], [PLACES.flight, [number(s.inFlight), dim(' / ', number(s.places))]],
+  [NODES, hot(s.consumers === 0, number(s.consumers))], [DONE, number(s.doneRate, 1)], [FAILED, hot(s.failedRate >= 0.05, number(s.failedRate, 1))],
   s.drain && [t`Backlog done in|积压清空还需`, duration(s.drain)],
   ...(series ? [[WAITING_60, series.waiting], [DONE, series.done, 'good'], [FAILED, series.failed, 'bad']].map(([label, values, css]) =>
     [label, spark(values, label, css)]) : []),
@@ -152,7 +152,7 @@ function listView(state) {
       chosen.size > 0 && dim(t`The list stands still while messages are selected.|有选中消息时列表不刷新。`),
       h('span.grow'),
       tab === 'dead' && can('jobs') && button(t`Search…|搜索…`, () => searchDialog(name)),
-      has('export') && rows.length > 0 && download('NDJSON', 'export', {topic: name, place: tab, group: state.group})),
+      has('export') && rows.length > 0 && download(t`Export|导出`, 'export', {topic: name, place: tab, group: state.group})),
     rows.length ? table(t`Messages|消息`, [
       ticks && tickColumn(chosen, rows),
       ['ID', row => h('a.mono', {href: link('message', {topic: name, id: row.id})}, raw(row.id)), 'name'],
@@ -195,20 +195,32 @@ const isPartial = groups => groups?.scanned < groups?.total;
 const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
   h('div.bar',
     dim(t`${number(scanned)} of ${number(total)} dead letters|${number(scanned)} / ${number(total)} 条死信`, ' · ', ago(at)),
-    button(t`Group again|重新分组`, () => {
-      kept.groups = null;
-      page.load();
-    }),
+    button(t`Group again|重新分组`, () => page.load()),
     scanned < total && can('jobs') && button(t`Group all|全部分组`, () => startJob({topic, action: 'group', select: {all: true}}))),
   refused?.map(text => note('bad', visible(text))),
   groupTable(topic, groups, scanned < total),
+];
+
+const keysView = (topic, {keys}) => [
+  h('p.dim', t`A dead letter stops its ordering key: the messages behind it wait until it is sent back and done, purged, or its key is freed.|死信会阻塞其顺序键:后面的消息一直等待,直到死信重新投递并完成、被清除,或该键被放行。`),
+  keys.length ? table(STOPPED_KEYS, [
+    [KEY, row => mono(row.key), 'name'],
+    [PLACES.dead, row => h('a.mono', {href: link('message', {topic, id: row.id})}, raw(row.id)), 'name'],
+    [DIED[0], row => time(row.diedAt)],
+    [PARKED, 'parked', 'num', '', PARKED_TITLE],
+    can('free-key') && [ACTIONS, row => button(FREE + '…', () => ask({
+      title: t`Free the key ${visible(row.key)}|放行键 ${visible(row.key)}`, rows: [row], submit: FREE, danger: true, path: 'free-key',
+      more: () => t`Its next message runs, although this one has not. The dead letter stays, and takes its turn later if it is sent back.|该键的下一条消息将执行,即使此消息尚未完成。死信保留,重新投递时排在其后。`,
+      body: () => ({topic, id: row.id}), said: told(FREE),
+    }), 'plain danger', {'aria-label': `${FREE} ${visible(row.key)}…`}), 'act'],
+  ], keys, {key: row => row.id}) : empty(t`No key is stopped.|没有阻塞的键。`),
 ];
 
 const settingsView = s => [
   s.settings && section(t`Settings of this node|本节点的设置`, settingsTable(s.settings)),
   section(t`Shards|分片`, table(t`Shards|分片`, [
     [t`Shard|分片`, row => [row.shard, ' ', row.paused && chip('warn', PAUSED)]],
-    [PLACES.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], [PLACES.flight, 'inFlight', 'num'], [PLACES.dead, 'dead', 'num'],
+    [PLACES.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], s.parked > 0 && [PARKED, 'parked', 'num', '', PARKED_TITLE], [PLACES.flight, 'inFlight', 'num'], [PLACES.dead, 'dead', 'num'],
     [t`Balance|差额`, row => hot(row.imbalance, number(row.imbalance)), 'num'],
   ], s.shardList || [], {key: row => row.shard})),
 ];

@@ -24,6 +24,8 @@ class ConsoleHintsTests {
             files = all.map(file -> file.getFileName().toString()).toList();
         }
 
+        assertThat(RuntimeHintsPredicates.resource().forResource("io/easykit/console/zh-CN.txt"))
+                .accepts(hints);
         assertThat(files).contains("index.html");
         assertThat(files).allMatch(file -> RuntimeHintsPredicates.resource()
                 .forResource(FOLDER + "/" + file)

@@ -534,6 +534,40 @@ abstract class ConsoleSecurityContract {
     }
 
     @Test
+    void compressesAFileForBrowsersThatTakeIt() {
+        App app = app(false, false, "easykit.console.open-to=loopback");
+        Reply plain = Http.to(app.console()).get("/easykit/console.js");
+
+        Reply compressed =
+                Http.to(app.console()).with("Accept-Encoding", "gzip, br").get("/easykit/console.js");
+        Reply known = Http.to(app.console())
+                .with("Accept-Encoding", "gzip, br")
+                .with("If-None-Match", compressed.header("ETag"))
+                .get("/easykit/console.js");
+
+        assertThat(compressed.header("Content-Encoding")).isEqualTo("gzip");
+        assertThat(compressed.header("ETag")).isNotEqualTo(plain.header("ETag"));
+        assertThat(compressed.header("Vary")).contains("Accept-Encoding");
+        assertThat(plain.header("Vary")).contains("Accept-Encoding");
+        assertThat(plain.header("Content-Encoding")).isNull();
+        assertThat(known.status()).isEqualTo(304);
+    }
+
+    @Test
+    void answersInChineseIfItIsAskedTo() {
+        App app = app(true, false, "easykit.console.access=read-only");
+
+        Reply refused = changeWithToken(app, "operator")
+                .with("Accept-Language", "zh-CN")
+                .post("/easykit/api/change");
+
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.body()).contains("此处只读", "请使用其他节点").doesNotContain("Nobody");
+        assertThat(app.application().audited.get(0).getData().get("why").toString())
+                .startsWith("Nobody may change things here");
+    }
+
+    @Test
     void answersUnknownPathsAndWrongBodiesInWords() {
         App app = app(false, false, "easykit.console.open-to=loopback");
 

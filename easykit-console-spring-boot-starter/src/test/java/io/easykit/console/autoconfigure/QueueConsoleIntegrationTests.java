@@ -219,6 +219,46 @@ class QueueConsoleIntegrationTests {
     }
 
     @Test
+    void showsAndFreesAnOrderingKeyThatADeadLetterHasStopped() {
+        DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+        OutgoingMessage message =
+                OutgoingMessage.of("orders", Map.of("id", 1)).orderingKey("account <7>");
+        String id = template.send(message).id();
+        dead(id);
+        template.send(message);
+
+        JsonNode stopped = await().until(
+                        () -> get("keys?topic=orders").get("keys"),
+                        keys -> keys.get(0).get("parked").asInt() == 1)
+                .get(0);
+        assertThat(stopped.get("key").asString()).isEqualTo("account <7>");
+        assertThat(stopped.get("id").asString()).isEqualTo(id);
+        await().untilAsserted(() -> {
+            JsonNode topic = get("topic?topic=orders");
+            assertThat(topic.get("stoppedKeys").asInt()).isEqualTo(1);
+            assertThat(topic.get("parked").asInt()).isEqualTo(1);
+            assertThat(topic.get("shardList").get(0).get("parked").asInt()).isEqualTo(1);
+        });
+        assertThat(get("message?topic=orders&id=" + encoded(id)).get("message").get("key").asString())
+                .isEqualTo("account <7>");
+
+        context.getBean(Application.class).failing = false;
+        Map<String, Object> change = Map.of("topic", "orders", "id", id, "note", "looked at");
+        assertThat(post("free-key", change).get("moved").asInt()).isEqualTo(1);
+        await().until(() -> get("topic?topic=orders").get("parked").asInt() == 0);
+        assertThat(get("keys?topic=orders").get("keys")).isEmpty();
+        assertThat(post("free-key", change).get("missed").get(0).get("why").asString())
+                .isEqualTo("it stops no key any more");
+        JsonNode entry = get("audit").get("entries").get(1);
+        assertThat(entry.get("action").asString()).isEqualTo("free-key");
+        assertThat(entry.get("filter").asString()).isEqualTo("key account <7>");
+        assertThat(entry.get("note").asString()).isEqualTo("looked at");
+        assertThat(tryPost("free-key", Map.of("topic", "orders", "id", "7")).status())
+                .isEqualTo(400);
+        purge(id);
+    }
+
+    @Test
     void purgesOnlyWithTheNameOfTheTopic() {
         send("purged", Map.of("id", 2), Duration.ZERO);
         JsonNode message = dead("purged");

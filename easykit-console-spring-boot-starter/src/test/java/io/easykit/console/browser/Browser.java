@@ -153,6 +153,10 @@ final class Browser implements AutoCloseable {
         refresh();
     }
 
+    void load(String address) {
+        driver.get(address);
+    }
+
     void reload() {
         driver.navigate().refresh();
     }

@@ -3,6 +3,7 @@ package io.easykit.console.browser;
 import static io.easykit.console.browser.Browser.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -76,6 +77,7 @@ class ConsoleInBrowserTests {
         pages.put("dead", DEAD);
         pages.put("errors", "#/topic?topic=order-close&tab=groups");
         pages.put("group", DEAD + "&group=" + group);
+        pages.put("keys", "#/topic?topic=accounts&tab=keys");
         pages.put("settings", "#/topic?topic=order-close&tab=settings");
         pages.put("message", message("order-close", "close-907"));
         pages.put("hostile", message("texts", Shop.HOSTILE[1]));
@@ -121,8 +123,8 @@ class ConsoleInBrowserTests {
     }
 
     /**
-     * @param all whether each form is checked by all rules and in all rows. Otherwise dark forms, which have the same
-     *     elements as light ones, are checked for colors and sizes only, and all rows of long tables in the first form only
+     * @param all whether each form is checked by all rules and in all rows. Otherwise this is done in the first form: the
+     *     others have the same elements, and are checked for colors and sizes
      */
     private static void everyPageIsAccessibleAndFits(boolean all) {
         searchJob();
@@ -133,8 +135,9 @@ class ConsoleInBrowserTests {
             for (boolean dark : new boolean[] {false, true}) {
                 int width = narrow ? NARROW : WIDE;
                 String language = narrow == dark ? "en" : "zh-CN";
-                int rows = all || (!narrow && !dark) ? ALL_ROWS : SOME_ROWS;
-                List<String> rules = all || !dark ? List.of() : Browser.LOOKS;
+                boolean whole = all || (!narrow && !dark);
+                int rows = whole ? ALL_ROWS : SOME_ROWS;
+                List<String> rules = whole ? List.of() : Browser.LOOKS;
                 browser.become(width, dark, language);
                 pages.forEach((name, hash) -> {
                     browser.open(hash);
@@ -181,6 +184,7 @@ class ConsoleInBrowserTests {
             dialogs.put("Send back…", message("order-close", "close-907"));
             dialogs.put("Edit and send…", message("texts", Shop.HOSTILE[3]));
             dialogs.put("Reschedule…", message("order-close", "wait-9"));
+            dialogs.put("Free", "#/topic?topic=accounts&tab=keys");
             dialogs.put("Pause…", "#/queues");
             dialogs.put("Force…", "#/caches");
             dialogs.put("Settings", "#/caches");
@@ -193,7 +197,7 @@ class ConsoleInBrowserTests {
                 look(
                         "dialog-" + button.replaceAll("\\W+", "-") + (narrow ? NARROW : WIDE),
                         SOME_ROWS,
-                        List.of(),
+                        narrow ? Browser.LOOKS : List.of(),
                         findings);
                 browser.type(Keys.ESCAPE);
                 await().until(() -> browser.all("dialog[open]").isEmpty());
@@ -357,7 +361,7 @@ class ConsoleInBrowserTests {
         browser.click("Send one");
         browser.awaitText("dialog", "Gone: it ran, or was removed");
         browser.shoot("trial");
-        browser.fill("dialog input[type=number]", "4");
+        browser.fill("dialog input[type=number]", "6");
         browser.click("Send the others (30)");
         browser.awaitText("h1", "refunds");
         await().until(() -> shop.dead("refunds") < 28);
@@ -370,6 +374,25 @@ class ConsoleInBrowserTests {
         browser.click("Continue");
         await().atMost(Duration.ofSeconds(60)).until(() -> shop.dead("refunds") == 0);
         browser.awaitText("main", "Done");
+    }
+
+    @Test
+    void showsAndFreesAnOrderingKeyThatADeadLetterHasStopped() {
+        browser.open("#/queues");
+        browser.awaitText("tbody", "Parked");
+        browser.click("Stopped keys");
+        browser.awaitText("tbody", "account-7");
+        browser.script("document.querySelector('[aria-label=\"Free account-7…\"]').click()");
+        browser.awaitText("dialog", "The dead letter stays");
+        browser.click("Free");
+        browser.awaitText("#notes", "Free: 1.");
+        await().until(() -> !browser.text("tbody").contains("account-7"));
+        assertThat(browser.text("tbody")).contains("account-8");
+        await().until(() -> {
+            browser.refresh();
+            return browser.text(".charts").contains("Parked\n2");
+        });
+        assertThat(shop.dead("accounts")).isEqualTo(2);
     }
 
     @Test
@@ -419,6 +442,30 @@ class ConsoleInBrowserTests {
 
         await().atMost(Duration.ofSeconds(60))
                 .until(() -> browser.all("#notes .bad, main.stale").isEmpty());
+    }
+
+    @Test
+    void worksBehindAProxyThatStripsAPrefix() {
+        try (PrefixProxy proxy = new PrefixProxy(URI.create(shop.console()))) {
+            browser.load(proxy.address() + "/easykit");
+            browser.click("invoices");
+            browser.awaitText("h1", "invoices");
+            browser.open("#/topic?topic=invoices&tab=dead");
+            assertThat(browser.script("return document.querySelector('a[download]').href"))
+                    .startsWith(proxy.address() + "/easykit/api/export?");
+            browser.open("#/explain?cluster=default&prefix=product&part=2");
+            browser.click("Evict…");
+            browser.click("Evict");
+            browser.awaitText("#notes", "The entry is invalid.");
+
+            assertThat(browser.script("return [...document.querySelectorAll('a'), document.querySelector('img')]"
+                            + ".map(one => one.href || one.src).filter(one => !one.includes('staging')"
+                            + " && !one.startsWith('" + proxy.address() + "/easykit/')).join()"))
+                    .isEmpty();
+            assertThat(browser.errors()).isEmpty();
+        } finally {
+            browser.become(WIDE, false, "en");
+        }
     }
 
     @Test

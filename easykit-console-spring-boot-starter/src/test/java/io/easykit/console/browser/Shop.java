@@ -98,12 +98,17 @@ final class Shop implements AutoCloseable {
             send("mail", "mail-" + i, "mail", Duration.ZERO);
         }
         for (int i = 1; i <= 3; i++) {
+            sendChange("account-7", i);
+            sendChange("account-8", i);
+        }
+        for (int i = 1; i <= 3; i++) {
             send("shipping", "ship-" + i, "ship", Duration.ZERO);
         }
         awaitDead("order-close", 41);
         awaitDead("refunds", 31);
         awaitDead("texts", HOSTILE.length);
         awaitDead("invoices", 2);
+        awaitDead("accounts", 2);
         Products products = context.getBean(Products.class);
         for (int i = 0; i < 9; i++) {
             products.find(i % 3);
@@ -138,6 +143,11 @@ final class Shop implements AutoCloseable {
                         .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
                         .header("<b>header</b>", "\"><script>alert(3)</script>")
                         .in(delay));
+    }
+
+    private void sendChange(String account, int number) {
+        context.getBean(DelayQueueTemplate.class)
+                .send(OutgoingMessage.of("accounts", Map.of("change", number)).orderingKey(account));
     }
 
     /** Adds dead letters with these ids to the topic "returns". */
@@ -200,6 +210,13 @@ final class Shop implements AutoCloseable {
         @DelayListener(topic = "texts", maxAttempts = "1")
         void text(Map<String, Object> order) {
             throw new IllegalStateException("<img src=x onerror=alert(4)> " + order.get("id") + " \u202E𠮷");
+        }
+
+        @DelayListener(topic = "accounts", maxAttempts = "1")
+        void change(Map<String, Integer> account) {
+            if (account.get("change") == 1) {
+                throw new IllegalStateException("The account is closed");
+            }
         }
 
         @DelayListener(topic = "mail")
