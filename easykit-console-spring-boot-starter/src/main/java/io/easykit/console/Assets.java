@@ -53,8 +53,7 @@ final class Assets {
             byte[] small = compressed(content);
             plain.put(name, new Asset(ConsoleReply.of(200, type, content), tag(content)));
             compressed.put(
-                    name,
-                    new Asset(ConsoleReply.of(200, type, small).with("Content-Encoding", "gzip"), tag(small)));
+                    name, new Asset(ConsoleReply.of(200, type, small).with("Content-Encoding", "gzip"), tag(small)));
         }
     }
 

@@ -30,7 +30,8 @@ class TranslationsTests {
     void eachReasonAndRemedyHasAChineseText() throws IOException {
         Set<String> texts = new LinkedHashSet<>();
         try (Stream<Path> files = Files.walk(CONSOLE)) {
-            for (Path file : files.filter(file -> file.toString().endsWith(".java")).toList()) {
+            for (Path file :
+                    files.filter(file -> file.toString().endsWith(".java")).toList()) {
                 texts.addAll(texts(Files.readString(file), REFUSALS));
             }
         }
@@ -48,7 +49,10 @@ class TranslationsTests {
     }
 
     private void isTranslated(String english) {
-        assertThat(translations.chinese(english)).as(english).isNotEqualTo(english).containsPattern("\\p{IsHan}");
+        assertThat(translations.chinese(english))
+                .as(english)
+                .isNotEqualTo(english)
+                .containsPattern("\\p{IsHan}");
     }
 
     @ParameterizedTest

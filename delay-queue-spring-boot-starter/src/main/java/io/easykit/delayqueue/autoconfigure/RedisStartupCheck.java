@@ -21,7 +21,7 @@ import org.springframework.context.SmartLifecycle;
  * Runs once when Redis first replies: loads the scripts, checks whether the server can hold messages safely, checks for
  * settings of unknown topics, and logs warnings. The start of the application does not wait for it.
  */
-final class RedisStartupCheck implements SmartLifecycle {
+public final class RedisStartupCheck implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger("delay-queue");
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
@@ -46,7 +46,7 @@ final class RedisStartupCheck implements SmartLifecycle {
     }
 
     /** Returns the result; empty until Redis has replied. */
-    Optional<Report> report() {
+    public Optional<Report> report() {
         return Optional.ofNullable(report);
     }
 

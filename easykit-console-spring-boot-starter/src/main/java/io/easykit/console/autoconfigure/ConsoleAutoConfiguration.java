@@ -26,12 +26,14 @@ import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.autoconfigure.DelayQueueCustomizer;
+import io.easykit.delayqueue.autoconfigure.RedisStartupCheck;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -180,7 +182,9 @@ public final class ConsoleAutoConfiguration {
 
         @Override
         public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
-            hints.resources().registerPattern("io/easykit/console/assets/*").registerPattern("io/easykit/console/zh-CN.txt");
+            hints.resources()
+                    .registerPattern("io/easykit/console/assets/*")
+                    .registerPattern("io/easykit/console/zh-CN.txt");
         }
     }
 
@@ -235,6 +239,7 @@ public final class ConsoleAutoConfiguration {
                 ObjectProvider<DelayQueueAdmin> admins,
                 ObjectProvider<FleetAdmin> fleets,
                 LocalListeners listeners,
+                ObjectProvider<RedisStartupCheck> check,
                 ObjectProvider<SanitizingFunction> masking,
                 Audit audit,
                 ConsoleProperties properties) {
@@ -245,7 +250,8 @@ public final class ConsoleAutoConfiguration {
             }
             ShownValues values = ShownValues.maskedBy(masking.orderedStream().toList());
             MessageViews views = new MessageViews(values, listeners, properties.edit());
-            return new QueueApi(admin, fleet, views, listeners, audit);
+            Optional<RedisStartupCheck> redis = check.stream().findFirst();
+            return new QueueApi(admin, fleet, views, listeners, audit, () -> redis.flatMap(RedisStartupCheck::report));
         }
 
         @Bean

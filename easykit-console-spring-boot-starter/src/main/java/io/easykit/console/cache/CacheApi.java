@@ -174,7 +174,8 @@ public final class CacheApi implements ConsoleApi {
                 "nextRead",
                 explanation.nextRead() == null ? null : explanation.nextRead().name());
         reply.put(
-                "sentences", explanation.sentences().stream().map(EnglishText::new).toList());
+                "sentences",
+                explanation.sentences().stream().map(EnglishText::new).toList());
         reply.put(
                 "fields",
                 explanation.fields().stream()

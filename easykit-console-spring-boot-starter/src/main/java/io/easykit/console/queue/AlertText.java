@@ -47,7 +47,7 @@ final class AlertText {
     }
 
     private static String duration(long millis) {
-        if (millis < 10 * SECOND) {
+        if (millis < 10 * SECOND && millis % SECOND > 0) {
             return String.format(Locale.ENGLISH, "%.1f s", millis / (double) SECOND);
         }
         if (millis < 2 * MINUTE) {

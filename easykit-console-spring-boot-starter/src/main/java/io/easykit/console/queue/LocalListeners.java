@@ -1,7 +1,7 @@
 package io.easykit.console.queue;
 
-import io.easykit.delayqueue.AlertLimits;
 import io.easykit.console.EnglishText;
+import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.PayloadCodec;
@@ -144,8 +144,7 @@ public final class LocalListeners {
                 decoder.decode(body, endpoint.type());
             } catch (RuntimeException unreadable) {
                 String text = "It is no " + endpoint.type().getTypeName() + ".";
-                return Map.of(
-                        "ok", false, "text", new EnglishText(says ? text + " " + unreadable.getMessage() : text));
+                return Map.of("ok", false, "text", new EnglishText(says ? text + " " + unreadable.getMessage() : text));
             }
         }
         return Map.of("ok", true);

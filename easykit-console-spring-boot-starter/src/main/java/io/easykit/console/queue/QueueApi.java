@@ -18,12 +18,15 @@ import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.admin.StoppedKey;
+import io.easykit.delayqueue.redis.ServerCheck.Report;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The delay queue in the console: topics, pages of messages, single messages, groups of errors. */
@@ -35,6 +38,7 @@ public final class QueueApi implements ConsoleApi {
     private static final int GROUP_PAGES = 20;
 
     private final DelayQueueAdmin admin;
+    private final Supplier<Optional<Report>> redis;
     private final MessageViews views;
     private final Audit audit;
     private final Map<String, Change> changes;
@@ -43,9 +47,20 @@ public final class QueueApi implements ConsoleApi {
     private final StoreClock clock = new StoreClock();
     private final Scans scans = new Scans();
 
+    /**
+     * Creates the part of the queue.
+     *
+     * @param redis what the check of Redis has found; empty if it has not ended, or if there is none
+     */
     public QueueApi(
-            DelayQueueAdmin admin, FleetAdmin fleet, MessageViews views, LocalListeners listeners, Audit audit) {
+            DelayQueueAdmin admin,
+            FleetAdmin fleet,
+            MessageViews views,
+            LocalListeners listeners,
+            Audit audit,
+            Supplier<Optional<Report>> redis) {
         this.admin = admin;
+        this.redis = redis;
         this.views = views;
         this.audit = audit;
         this.changes = new QueueChanges(admin, views).all();
@@ -82,7 +97,7 @@ public final class QueueApi implements ConsoleApi {
     @Override
     public Map<String, Read> reads() {
         return Map.of(
-                "topics", StoreErrors.explained((request, caller) -> overview.all()),
+                "topics", StoreErrors.explained((request, caller) -> topics()),
                 "topic", StoreErrors.explained((request, caller) -> topic(request)),
                 "keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(request.required("topic")))),
                 "messages", StoreErrors.explained(this::messages),
@@ -97,6 +112,18 @@ public final class QueueApi implements ConsoleApi {
     @Override
     public Map<String, Change> changes() {
         return StoreErrors.explained(changes);
+    }
+
+    private Map<String, Object> topics() {
+        Map<String, Object> topics = overview.all();
+        redis.get()
+                .ifPresent(report ->
+                        topics.put("redis", Map.of("server", server(report.details()), "warnings", report.warnings())));
+        return topics;
+    }
+
+    private static String server(Map<String, String> details) {
+        return String.join(", ", details.get("version"), details.get("evictionPolicy"), details.get("persistence"));
     }
 
     private Map<String, Object> topic(ConsoleRequest request) {

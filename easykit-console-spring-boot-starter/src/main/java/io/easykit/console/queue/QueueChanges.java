@@ -77,7 +77,8 @@ final class QueueChanges {
     private Planned freeKey(String topic, String id) {
         String key = NameRules.orderingKey(id);
         if (key == null) {
-            throw new Refusal(400, "The message has no ordering key.", "Give the id of the dead letter that stops a key.");
+            throw new Refusal(
+                    400, "The message has no ordering key.", "Give the id of the dead letter that stops a key.");
         }
         return new Planned(topic, List.of(id), "key " + key, () -> {
             String why = admin.freeKey(topic, key, id) ? null : STOPS_NOTHING;

@@ -134,7 +134,7 @@ export function audit() {
       [t`Who|操作人`, 'who', 'name'],
       [t`Action|操作`, one => mono(one.action)],
       [t`Target|对象`, one => [one.topic && raw(one.topic), one.filter && dim(' ', mono(one.filter)), one.ids?.length > 0 && h('details',
-        h('summary', t`Messages: ${one.count}|消息:${one.count}`), one.ids.map(id => h('div', mono(id)))),
+        h('summary', 'ID: ', number(one.count)), one.ids.map(id => h('div', mono(id)))),
       one.old && h('details', h('summary', t`Old message|原消息`), h('pre', oldMessage(one.old)))], 'wide'],
       [t`Outcome|结果`, one => chip(...OUTCOMES[one.outcome] || ['idle', visible(one.outcome)])],
       [t`Note|备注`, one => [one.note && raw(one.note), one.why && dim(' ', raw(one.why))], 'wide'],

@@ -100,12 +100,8 @@ function body({body: b, topic, id}, gone) {
   b?.masked && h('p.dim', t`Some values are masked.|部分值已脱敏。`),
   b?.cut && h('p.dim', t`Only the first ${bytes(b.shown)} are shown.|只显示前 ${bytes(b.shown)}。`),
   b && (b.text == null ? h('p.dim', b.hidden === 'role' ? t`Only operators see bodies.|仅操作员可查看消息体。` : t`hidden|已隐藏`)
-    : h('pre', {tabindex: 0, dir: b.kind === 'json' ? 'ltr' : 'auto'}, b.kind === 'json' ? json(visible(b.text)) : visible(b.text))));
+    : h('pre', {tabindex: 0, dir: b.kind === 'json' ? 'ltr' : 'auto'}, visible(b.text))));
 }
-
-/** Colours JSON as it is. It is not parsed, so that numbers stay as they were. */
-const json = text => (text.length > 60000 ? text : text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?)/).map((part, i) =>
-  (i % 2 ? h('span', {class: part.endsWith(':') ? 'name' : 'string'}, part) : part)));
 
 // It reads all topics, so it is not repeated with each refresh.
 export const find = pageOf(t`Find|查找`, async (params, shown) => {

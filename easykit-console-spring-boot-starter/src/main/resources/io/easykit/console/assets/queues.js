@@ -22,7 +22,7 @@ const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
 const sort = {};
 let filter = '';
 
-export const queues = pageOf(QUEUES[0], () => get('topics'), data => [
+export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) => [
   h('h1.hidden', QUEUES[0]),
   alerts(data.topics),
   h('div.bar',
@@ -33,7 +33,8 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), data => [
         page.paint();
       },
     }),
-    dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodes))),
+    dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodes), redis && ' · Redis ' + visible(redis.server))),
+  redis?.warnings.map(text => note('warn', visible(text))),
   data.topics.length ? table(TOPICS, [
     [t`Topic|主题`, row => [h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
       row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n')), row.stoppedKeys > 0

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -221,8 +222,7 @@ class QueueConsoleIntegrationTests {
     @Test
     void showsAndFreesAnOrderingKeyThatADeadLetterHasStopped() {
         DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
-        OutgoingMessage message =
-                OutgoingMessage.of("orders", Map.of("id", 1)).orderingKey("account <7>");
+        OutgoingMessage message = OutgoingMessage.of("orders", Map.of("id", 1)).orderingKey("account <7>");
         String id = template.send(message).id();
         dead(id);
         template.send(message);
@@ -239,7 +239,10 @@ class QueueConsoleIntegrationTests {
             assertThat(topic.get("parked").asInt()).isEqualTo(1);
             assertThat(topic.get("shardList").get(0).get("parked").asInt()).isEqualTo(1);
         });
-        assertThat(get("message?topic=orders&id=" + encoded(id)).get("message").get("key").asString())
+        assertThat(get("message?topic=orders&id=" + encoded(id))
+                        .get("message")
+                        .get("key")
+                        .asString())
                 .isEqualTo("account <7>");
 
         context.getBean(Application.class).failing = false;
@@ -284,6 +287,9 @@ class QueueConsoleIntegrationTests {
             assertThat(topic.get("topic").asString()).isEqualTo("orders");
             assertThat(topic.get("consumers").asInt()).isEqualTo(1);
         });
+        JsonNode redis = await().until(() -> get("topics").get("redis"), Objects::nonNull);
+        assertThat(redis.get("server").asString()).matches("\\d+\\.\\d+[^,]*, [a-z-]+, .+");
+        assertThat(redis.get("warnings").isArray()).isTrue();
         assertThat(get("nodes")
                         .get("nodes")
                         .get(0)

@@ -224,9 +224,12 @@ final class Browser implements AutoCloseable {
         return String.valueOf(driver.executeScript(script));
     }
 
-    /** Pixels that the page is wider than the window. */
+    /** Pixels that the page is wider than the window, or the dialog than its frame. */
     long overflow() {
-        return (Long) driver.executeScript("return document.documentElement.scrollWidth - innerWidth");
+        return (Long)
+                driver.executeScript(
+                        "const dialog = document.querySelector('dialog');"
+                                + "return Math.max(document.documentElement.scrollWidth - innerWidth, dialog.scrollWidth - dialog.clientWidth)");
     }
 
     /** Messages of the console since the last call. A reply of 400, 404 or 503 is expected by the tests that cause it. */

@@ -379,6 +379,7 @@ class ConsoleInBrowserTests {
     @Test
     void showsAndFreesAnOrderingKeyThatADeadLetterHasStopped() {
         browser.open("#/queues");
+        browser.awaitText("main", "Redis ");
         browser.awaitText("tbody", "Parked");
         browser.click("Stopped keys");
         browser.awaitText("tbody", "account-7");

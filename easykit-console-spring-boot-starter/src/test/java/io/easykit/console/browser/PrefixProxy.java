@@ -47,8 +47,8 @@ final class PrefixProxy implements AutoCloseable {
     }
 
     private void forward(HttpExchange exchange) throws IOException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(target.resolve(
-                        exchange.getRequestURI().toString().substring(PREFIX.length())))
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        target.resolve(exchange.getRequestURI().toString().substring(PREFIX.length())))
                 .method(
                         exchange.getRequestMethod(),
                         BodyPublishers.ofByteArray(exchange.getRequestBody().readAllBytes()));

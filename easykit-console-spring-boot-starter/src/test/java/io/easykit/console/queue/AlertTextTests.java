@@ -15,6 +15,7 @@ class AlertTextTests {
             value = {
                 "LATENESS    | 74000   | 500     | the oldest due message waits for 74 s (limit 0.5 s)",
                 "LATENESS    | 7300000 | 7100000 | the oldest due message waits for 2 h (limit 118 min)",
+                "LATENESS    | 1050    | 1000    | the oldest due message waits for 1.1 s (limit 1 s)",
                 "LATENESS    | none    | 60000   | messages run late (limit 60 s)",
                 "DUE         | 12004   | 100     | 12,004 messages are due (limit 100)",
                 "DEAD        | 40      | none    | 40 dead letters",

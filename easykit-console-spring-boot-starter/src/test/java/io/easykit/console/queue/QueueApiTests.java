@@ -67,7 +67,8 @@ class QueueApiTests {
             mock(FleetAdmin.class),
             new MessageViews(values, listeners, true),
             listeners,
-            new Audit("node", null, 10, () -> 5, event -> {}));
+            new Audit("node", null, 10, () -> 5, event -> {}),
+            Optional::empty);
 
     record Order(long id, String password) {}
 
