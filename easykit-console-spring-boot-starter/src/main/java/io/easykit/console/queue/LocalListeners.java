@@ -5,6 +5,7 @@ import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.RetryPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -92,7 +93,7 @@ public final class LocalListeners {
         values.put("concurrency", String.valueOf(endpoint.concurrency()));
         values.put("lease", text(endpoint.lease()));
         values.put("max-attempts", String.valueOf(endpoint.retry().maxAttempts()));
-        values.put("back-off", backOff(endpoint));
+        values.put("back-off", backOff(endpoint.retry()));
         values.put("max-lease-expirations", String.valueOf(endpoint.maxLeaseExpirations()));
         values.put("lease-expired-delay", text(endpoint.leaseExpiredDelay()));
         Duration retention = endpoint.deadLetterRetention();
@@ -104,12 +105,12 @@ public final class LocalListeners {
         return values;
     }
 
-    private static String backOff(ListenerEndpoint endpoint) {
-        String first = text(endpoint.retry().firstDelay());
-        return endpoint.retry().multiplier() == 1
+    static String backOff(RetryPolicy retry) {
+        String first = text(retry.firstDelay());
+        return retry.multiplier() == 1
                 ? first
-                : first + " × " + endpoint.retry().multiplier() + " up to "
-                        + text(endpoint.retry().maxDelay());
+                : first + " × " + String.valueOf(retry.multiplier()).replaceFirst("\\.0$", "") + " up to "
+                        + text(retry.maxDelay());
     }
 
     /** A whole number of the largest unit that fits, as it is written in a properties file. */

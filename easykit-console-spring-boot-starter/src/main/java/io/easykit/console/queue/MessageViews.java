@@ -101,7 +101,7 @@ public final class MessageViews {
         whole.put("owner", message.owner());
         whole.put("firstError", error(message.firstError()));
         whole.put("lastError", error(message.lastError()));
-        whole.put("retry", retry(detail.retry()));
+        whole.put("retry", EnglishText.of(retry(detail.retry())));
         whole.put("key", NameRules.orderingKey(message.id()));
         whole.put("damage", EnglishText.of(message.damage()));
         whole.put("headers", headers(message.headers(), caller));
@@ -195,10 +195,7 @@ public final class MessageViews {
     }
 
     private static @Nullable String retry(@Nullable RetryPolicy retry) {
-        return retry == null
-                ? null
-                : retry.maxAttempts() + " × " + retry.firstDelay().toMillis() + " ms × " + retry.multiplier() + " ≤ "
-                        + retry.maxDelay().toMillis() + " ms";
+        return retry == null ? null : retry.maxAttempts() + " × " + LocalListeners.backOff(retry);
     }
 
     private static @Nullable Long millis(@Nullable Instant at) {

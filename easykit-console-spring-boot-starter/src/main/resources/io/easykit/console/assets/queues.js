@@ -86,9 +86,8 @@ export function topic(params) {
   const name = params.get('topic') || '';
   const tab = params.get('tab') || 'waiting';
   const group = params.get('group');
-  if (kept.topic !== name) {
-    kept = {topic: name};
-  }
+  kept = kept.topic === name ? kept : {topic: name};
+  const own = kept;
   const state = {name, tab, group, order: tab === 'dead' ? 'newest' : 'oldest', stack: [], chosen: new Map()};
   return {
     title: name,
@@ -97,13 +96,16 @@ export function topic(params) {
     load: async isRefresh => {
       // These read many messages, so they are not repeated with each refresh.
       const isKept = reply => isRefresh && isRecent(reply);
-      const [summary, list, groups, keys] = await Promise.all([
+      // One after the other: a node makes two such reads at a time.
+      if ((group || tab === 'groups') && !isKept(own.groups)) {
+        own.groups = await get('groups', {topic: name});
+      }
+      const [summary, list, keys] = await Promise.all([
         get('topic', {topic: name, range: '1h'}),
         PLACES[tab] && !(group && isKept(state.list)) && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
-        (group || tab === 'groups') && !isKept(kept.groups) && get('groups', {topic: name}),
-        tab === 'keys' && !isKept(kept.keys) && get('keys', {topic: name}),
+        tab === 'keys' && !isKept(own.keys) && get('keys', {topic: name}),
       ]);
-      Object.assign(kept, {summary}, groups && {groups}, keys && {keys});
+      Object.assign(own, {summary}, keys && {keys});
       state.list = list || state.list;
     },
     view: () => (kept.summary ? view(state, kept.summary) : loading()),

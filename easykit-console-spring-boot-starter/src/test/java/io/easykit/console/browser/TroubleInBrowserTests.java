@@ -306,6 +306,20 @@ class TroubleInBrowserTests {
     }
 
     @Test
+    void readsTheGroupsBeforeTheListOfOne() {
+        browser.open("#/topic?topic=returns&tab=groups");
+        int before = calls("GET messages");
+        answer("groups", "late");
+        browser.script("document.querySelector('tbody a').click()");
+        await().until(() -> calls("GET groups") == 2);
+        assertThat(calls("GET messages")).isEqualTo(before);
+
+        browser.script(
+                "send(reply(200, {node: 'test', now: Date.now(), scanned: 3, total: 3, refused: [], groups: []}))");
+        await().until(() -> calls("GET messages") == before + 1);
+    }
+
+    @Test
     void readsTheListOfAGroupSeldom() {
         browser.open("#/topic?topic=returns&tab=groups");
         browser.open(browser.script("return new URL(document.querySelector('tbody a').href).hash"));

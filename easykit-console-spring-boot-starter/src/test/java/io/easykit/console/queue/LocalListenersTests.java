@@ -3,10 +3,12 @@ package io.easykit.console.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.convert.DurationStyle;
@@ -28,5 +30,13 @@ class LocalListenersTests {
                 .extracting(row -> row.get("value"))
                 .containsExactly(text);
         assertThat(DurationStyle.detectAndParse(text)).isEqualTo(duration);
+    }
+
+    @Test
+    void showsABackOff() {
+        assertThat(LocalListeners.backOff(RetryPolicy.fixed(5, Duration.ofMillis(1500))))
+                .isEqualTo("1500ms");
+        assertThat(LocalListeners.backOff(RetryPolicy.exponential(5, Duration.ofSeconds(1), Duration.ofMinutes(1))))
+                .isEqualTo("1s × 2 up to 1m");
     }
 }
