@@ -138,8 +138,17 @@ final class GuardedStore implements EntryStore {
                     EntryReply.failed(StoreUnavailableException.notCalled("The cluster is marked unavailable"));
             return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
         }
+        int repeated = breaker.repetition().repeated();
         return sent(call)
-                .handleAsync((reply, failure) -> next.apply(counted(breaker, reply, failure)), executor)
+                .handleAsync(
+                        (reply, failure) -> {
+                            EntryReply<T> counted = counted(breaker, reply, failure);
+                            return next.apply(
+                                    suspect.include(breaker, repeated, call.key())
+                                            ? SuspectReplies.withoutValue(call, counted)
+                                            : counted);
+                        },
+                        executor)
                 .toCompletableFuture();
     }
 

@@ -21,8 +21,10 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +36,11 @@ class LostInvalidationTests extends TwoNodes {
     private static final Duration LATER = Duration.ofSeconds(10);
 
     private final AtomicReference<String> database = new AtomicReference<>("old");
+
+    @BeforeEach
+    void answerAsynchronousCalls() {
+        bench.store.answeringLater();
+    }
 
     private EasyCacheEngine inParts(int count) {
         bench.store.inParts(count);
@@ -47,6 +54,14 @@ class LostInvalidationTests extends TwoNodes {
             @Override
             String read(EasyCacheEngine node, CacheKey<String> key, AtomicReference<String> database) {
                 return node.fetch(key, database::get);
+            }
+        },
+        ASYNC {
+            @Override
+            String read(EasyCacheEngine node, CacheKey<String> key, AtomicReference<String> database) {
+                return node.async()
+                        .fetch(key, () -> CompletableFuture.completedFuture(database.get()))
+                        .join();
             }
         },
         BATCH {
