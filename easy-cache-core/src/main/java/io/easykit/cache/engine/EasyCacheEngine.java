@@ -276,9 +276,8 @@ public final class EasyCacheEngine extends ClusteredCache {
         }
 
         /**
-         * Sets the executor of {@link EasyCache#async() asynchronous calls}. It may reject tasks. It may queue them if each call is
-         * a {@code fetch} that needs no thread, and neither loaders nor what follows a call wait. Otherwise it must not, since
-         * a task may wait for another one. Default: threads without a bound.
+         * Sets the executor of {@link EasyCache#async() asynchronous calls}; it may reject tasks. It must not queue them, since a task
+         * may wait for another one, unless all calls are a {@code fetch} that needs no thread. Default: threads without a bound.
          */
         public Builder async(Executor value) {
             return async(new Futures(value));
