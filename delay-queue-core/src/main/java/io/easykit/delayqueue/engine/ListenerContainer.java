@@ -79,10 +79,7 @@ public final class ListenerContainer implements RunningListeners.Member {
      *                                deadLetterRetention, limits, alerts
      */
     public void start() {
-        if (endpoint.limits().maxInFlight() != null) {
-            TopicSettingsGuard.requirePlaces(
-                    endpoint, engine.topics().shardsOrAssumed(endpoint.topic()).all());
-        }
+        TopicSettingsGuard.requirePlaces(endpoint, engine.topics());
         Thread ending = startOrStopping();
         while (ending != null) {
             if (MessageExecution.isWithin(runs) || !join(ending)) {
@@ -289,10 +286,7 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    /**
-     * Claims from shards that were added to the topic. Starts anew if the store has kept fewer than are used, and if the limits of the
-     * topic have to be shared among more.
-     */
+    /** Claims from added shards; starts anew if there are fewer, or the limits of the topic have to be shared among more. */
     private void requireShards(int kept) {
         ShardConsumers current = consumers;
         if (current == null || kept == current.count()) {

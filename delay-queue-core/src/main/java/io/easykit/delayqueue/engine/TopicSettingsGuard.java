@@ -35,8 +35,10 @@ final class TopicSettingsGuard {
      *
      * @throws TopicConflictException if its limits leave a shard of its topic without a place
      */
-    static void requirePlaces(ListenerEndpoint endpoint, int shards) {
+    static void requirePlaces(ListenerEndpoint endpoint, Topics topics) {
         Integer places = endpoint.limits().maxInFlight();
+        int shards =
+                places == null ? 0 : topics.shardsOrAssumed(endpoint.topic()).all();
         if (places != null && places < shards) {
             throw new TopicConflictException(
                     "Listener '" + endpoint.id() + "' has maxInFlight " + places + ", and its topic '"
