@@ -4,6 +4,7 @@ import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -96,6 +97,41 @@ class FlowTests {
                 .isBetween(50, 55)); // and the burst of a tenth of a second
         assertThat(perSecond(60).subList(1, 60)).allMatch(count -> count >= 49 && count <= 51, "50 a second");
         assertThat(mostWithinASecond()).isLessThanOrEqualTo(55);
+    }
+
+    /** With the shares of one shard, both together would run twice as fast. */
+    @Test
+    void aTopicThatGrowsSharesItsLimitsAnew() {
+        node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING);
+        grow();
+        send(3500);
+
+        queue.time.advance(Duration.ofSeconds(61));
+
+        assertThat(perSecond(60).subList(1, 60)).allMatch(count -> count >= 48 && count <= 52, "50 a second");
+    }
+
+    @Test
+    void aTopicThatOutgrowsItsPlacesKeepsOneForEachShard() {
+        node(Duration.ofSeconds(1), listener().concurrency(8).limits(FlowLimits.maxInFlight(1)), NOTHING);
+        grow();
+        send(20);
+
+        queue.time.advance(Duration.ofSeconds(30));
+
+        assertThat(queue.runs).hasSize(20);
+    }
+
+    /** To two shards, until the listener has started again, and messages are sent to both. */
+    private void grow() {
+        queue.engine.admin().growShards(TOPIC, 2);
+        queue.time.advance(Duration.ofSeconds(90));
+        await().until(() -> {
+            queue.time.advance(Duration.ofMillis(100));
+            return Thread.getAllStackTraces().keySet().stream()
+                    .noneMatch(thread -> thread.getName().equals("delay-queue-stop-close"));
+        });
+        queue.time.advance(Duration.ofMinutes(3));
     }
 
     @Test
