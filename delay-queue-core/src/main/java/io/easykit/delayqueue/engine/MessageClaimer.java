@@ -12,14 +12,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Claims messages for a consumer: decides when to claim, repeats claims without a reply, and reaps expired leases.
  *
  * <p><b>When.</b> The reply to a claim contains the next due time. The next claim is then, or at a wakeup for an earlier
- * message, or after a second, in case a wakeup was lost. This only schedules the calls; the store decides which messages are
- * due.
+ * message, or a second after the last moment at which no wakeup was lost: that of the last claim, or a later one that the
+ * subscription proves, but at most five seconds after the claim. This only schedules the calls; the store decides which messages
+ * are due.
  *
  * <p><b>Limits.</b> If the topic has used up its rate, the reply contains the time of the next permit instead of that of the next
  * message. If no place is left in flight, the next claim is when this consumer has settled a message, at a wakeup, which the claim of
@@ -35,10 +37,13 @@ import org.jspecify.annotations.Nullable;
 final class MessageClaimer {
 
     /**
-     * Interval of idle claims: a little less than a second, so that a message whose wakeup was lost is claimed within the
-     * second.
+     * Interval of idle claims without a proof that wakeups arrive: a little less than a second, so that a message whose wakeup was
+     * lost is claimed within the second.
      */
     private static final long POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(950);
+
+    /** With such proofs. A send that stopped half way, or a clock of the store that jumped ahead, is noticed within this time. */
+    private static final long LONGEST_POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(4_950);
 
     private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -58,24 +63,31 @@ final class MessageClaimer {
     private final ShardContext context;
     private final String owner;
     private final Settlements settlements;
+    private final Supplier<Duration> sinceProof;
     private final StoreClock storeClock = new StoreClock();
     private @Nullable Claim unanswered;
     private List<InFlightMessage> piggybacked = List.of();
     private long request;
     private long dueAt;
     private long pollAt;
+    private long latestPollAt;
     private @Nullable Long toldWhenFull;
     private boolean leasesHaveEnded;
     private long graceUntil;
     private int bytes = Claim.MOST_BYTES;
     private int answersWithFewerBytes;
 
-    /** @param settlements whose acknowledged messages a claim takes along */
-    MessageClaimer(ShardContext context, String owner, Settlements settlements) {
+    /**
+     * @param settlements whose acknowledged messages a claim takes along
+     * @param sinceProof time since the proof that wakeups arrive
+     */
+    MessageClaimer(ShardContext context, String owner, Settlements settlements, Supplier<Duration> sinceProof) {
         this.context = context;
         this.owner = owner;
         this.settlements = settlements;
+        this.sinceProof = sinceProof;
         this.pollAt = context.nanos();
+        this.latestPollAt = pollAt;
         this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;
     }
@@ -104,6 +116,10 @@ final class MessageClaimer {
 
     /** Whether a message is due, or it is time to look for one whose wakeup was lost. */
     boolean wantsToClaim() {
+        if (isTimeToPoll()) {
+            long unprovenSince = context.nanos() - sinceProof.get().toNanos();
+            pollAt = Math.max(pollAt, Math.min(latestPollAt, unprovenSince + POLL_INTERVAL));
+        }
         return isDue() || isTimeToPoll();
     }
 
@@ -189,9 +205,14 @@ final class MessageClaimer {
             dueAt = now + SHORT_PAUSE;
         }
         toldWhenFull = answer.status() == ClaimStatus.FULL ? settlements.told() : null;
-        pollAt = now + POLL_INTERVAL;
         Instant nextLeaseEnd = answer.nextLeaseEnd();
         leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
+        pollAt = now + POLL_INTERVAL;
+        latestPollAt = pollAt;
+        if (answer.status() == ClaimStatus.CLAIMED && !blockedByPrefetchRule) {
+            long leaseEnd = nextLeaseEnd == null ? now + LoopExecutor.NEVER : storeClock.nanosAt(nextLeaseEnd);
+            latestPollAt = Math.max(pollAt, Math.min(now + LONGEST_POLL_INTERVAL, leaseEnd));
+        }
     }
 
     /** Reaps if the last claim has seen expired leases. */

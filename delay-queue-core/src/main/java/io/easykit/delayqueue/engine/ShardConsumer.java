@@ -85,10 +85,10 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         this.onEnd = onEnd;
         this.context = ShardContext.of(container, shard);
         this.settlements = new Settlements(context);
-        this.claimer = new MessageClaimer(context, owner, settlements);
-        this.leases = new LeaseRenewer(context);
         this.readiness =
                 new ShardReadiness(context, container.engine().topics(), container.shardsKept(), this::onEarlierDue);
+        this.claimer = new MessageClaimer(context, owner, settlements, readiness::sinceProof);
+        this.leases = new LeaseRenewer(context);
         this.starter = new ExecutionStarter(container, context, leases, this, claimer::lateness);
         this.backOff = new StoreBackOff(context.nanos());
         this.batchUntil = context.nanos();

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,11 @@ final class ShardReadiness {
         if (subscription == null) {
             subscription = context.store().subscribe(List.of(context.shard()), listener);
         }
+    }
+
+    /** As {@link Subscription#sinceProof}. */
+    Duration sinceProof() {
+        return subscription == null ? Subscription.UNPROVEN : subscription.sinceProof();
     }
 
     void close() {

@@ -70,7 +70,12 @@ record RedisKeys(String keyPrefix) {
         return prefix(shard) + "wakeup";
     }
 
-    /** Pattern of the channels of all shards. */
+    /** Channel on which one process sends messages to itself. */
+    String echo(String process) {
+        return keyPrefix + "echo:" + process;
+    }
+
+    /** Pattern of all channels. */
     String allWakeups() {
         return keyPrefix + "*";
     }

@@ -6,7 +6,7 @@ import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -23,11 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.Message;
-import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.FixedBackOff;
@@ -36,6 +34,9 @@ import org.springframework.util.backoff.FixedBackOff;
  * The wakeup subscriptions of all shards, on one connection. A background thread subscribes and retries, so that no delivery
  * waits for a mere hint. It opens a new connection at the first subscription and after each failure. Drivers whose
  * subscriptions block their thread, such as Jedis, get another thread for that.
+ *
+ * <p>A subscriber is told with {@link Instant#EPOCH} that wakeups may have been lost: when its subscription begins, and when a driver
+ * has made it again on a new connection. In between, {@link WakeupProof} shows that the connection has lost none.
  */
 final class WakeupSubscriptions implements AutoCloseable {
 
@@ -48,14 +49,19 @@ final class WakeupSubscriptions implements AutoCloseable {
     private final RedisKeys keys;
     private final ScheduledThreadPoolExecutor thread;
 
+    private final WakeupProof proof;
+    private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
+
     // For the thread only.
-    private final Set<Subscriber> subscribers = new LinkedHashSet<>();
+    private final Set<WakeupSubscriber> subscribers = new LinkedHashSet<>();
+    private boolean proofIsPlanned;
     private @Nullable RedisMessageListenerContainer container;
     private boolean retryIsPlanned;
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
         this.connections = connections;
         this.keys = keys;
+        this.proof = new WakeupProof(connections, keys, System::nanoTime);
         this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-wakeups"));
         // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
@@ -66,14 +72,24 @@ final class WakeupSubscriptions implements AutoCloseable {
     Subscription subscribe(Collection<ShardKey> shards, WakeupListener listener) {
         Map<String, ShardKey> byChannel =
                 shards.stream().distinct().collect(Collectors.toMap(keys::wakeup, Function.identity()));
-        Subscriber subscriber = new Subscriber(byChannel, listener);
+        WakeupSubscriber subscriber = new WakeupSubscriber(byChannel, listener, confirmed);
         CompletableFuture<Void> unused = begin(() -> {
             subscribers.add(subscriber);
             if (!retryIsPlanned) {
                 subscribeAll();
             }
         });
-        return () -> await(begin(() -> remove(subscriber)));
+        return new Subscription() {
+            @Override
+            public void close() {
+                await(begin(() -> remove(subscriber)));
+            }
+
+            @Override
+            public Duration sinceProof() {
+                return subscriber.isConfirmed() ? proof.age() : UNPROVEN;
+            }
+        };
     }
 
     @Override
@@ -111,7 +127,7 @@ final class WakeupSubscriptions implements AutoCloseable {
      */
     private void subscribeAll() {
         try {
-            for (Subscriber subscriber : List.copyOf(subscribers)) {
+            for (WakeupSubscriber subscriber : List.copyOf(subscribers)) {
                 if (subscriber.subscribed) {
                     continue;
                 }
@@ -122,10 +138,14 @@ final class WakeupSubscriptions implements AutoCloseable {
                     again(silence);
                     return;
                 }
+                boolean othersHaveSubscribed = subscriber.isConfirmed();
                 started().addMessageListener(subscriber, subscriber.topics());
                 subscriber.subscribed = true;
-                subscriber.begin();
+                if (othersHaveSubscribed) {
+                    subscriber.begin();
+                }
             }
+            planProof();
         } catch (RuntimeException e) {
             disconnect();
             again(e);
@@ -138,12 +158,31 @@ final class WakeupSubscriptions implements AutoCloseable {
      *
      * @return null if there is a reply, also a refusal
      */
-    private @Nullable DataAccessException silence(Subscriber subscriber) {
+    private @Nullable DataAccessException silence(WakeupSubscriber subscriber) {
         try (RedisConnection connection = connections.getConnection()) {
             connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
             return null;
         } catch (DataAccessException e) {
             return ErrorReply.of(e) == null ? e : null;
+        }
+    }
+
+    /** For one shard alone a proof costs as much as the claims that it saves. */
+    @SuppressWarnings("FutureReturnValueIgnored") // a proof throws nothing
+    private void planProof() {
+        int shards = subscribers.stream().mapToInt(WakeupSubscriber::shards).sum();
+        if (shards < 2 || proofIsPlanned || thread.isShutdown()) {
+            return;
+        }
+        proofIsPlanned = true;
+        thread.schedule(this::prove, WakeupProof.INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void prove() {
+        proofIsPlanned = false;
+        if (container != null) {
+            proof.send();
+            planProof();
         }
     }
 
@@ -186,7 +225,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         subscribeAll();
     }
 
-    private void remove(Subscriber subscriber) {
+    private void remove(WakeupSubscriber subscriber) {
         subscribers.remove(subscriber);
         if (subscribers.isEmpty()) {
             disconnect();
@@ -201,6 +240,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     private void forget() {
         container = null;
+        confirmed.clear();
         subscribers.forEach(subscriber -> subscriber.subscribed = false);
     }
 
@@ -227,6 +267,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             current.setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
             current.afterPropertiesSet();
             current.start();
+            current.addMessageListener(proof, proof.channel());
             container = current;
         }
         return current;
@@ -261,49 +302,6 @@ final class WakeupSubscriptions implements AutoCloseable {
             }
             if (wasSubscribed && cause instanceof RuntimeException failure) {
                 CompletableFuture<Void> unused = WakeupSubscriptions.this.begin(() -> lost(this, failure));
-            }
-        }
-    }
-
-    /** A listener and its shards. */
-    private static final class Subscriber implements MessageListener {
-
-        private final Map<String, ShardKey> byChannel;
-        private final WakeupListener listener;
-        private boolean subscribed;
-
-        Subscriber(Map<String, ShardKey> byChannel, WakeupListener listener) {
-            this.byChannel = byChannel;
-            this.listener = listener;
-        }
-
-        List<ChannelTopic> topics() {
-            return byChannel.keySet().stream().map(ChannelTopic::new).toList();
-        }
-
-        ShardKey oneShard() {
-            return byChannel.values().iterator().next();
-        }
-
-        /** Wakeups before the subscription may have been missed. */
-        void begin() {
-            byChannel.values().forEach(shard -> notifyListener(shard, Instant.EPOCH));
-        }
-
-        @Override
-        public void onMessage(Message message, byte @Nullable [] pattern) {
-            ShardKey shard = byChannel.get(new String(message.getChannel(), StandardCharsets.UTF_8));
-            String due = new String(message.getBody(), StandardCharsets.US_ASCII);
-            if (shard != null && due.matches("\\d{1,18}")) {
-                notifyListener(shard, Instant.ofEpochMilli(Long.parseLong(due)));
-            }
-        }
-
-        private void notifyListener(ShardKey shard, Instant due) {
-            try {
-                listener.onEarlierDue(shard, due);
-            } catch (RuntimeException e) {
-                log.warn("The listener for wakeups of {} failed. Its messages are found by the next poll.", shard, e);
             }
         }
     }

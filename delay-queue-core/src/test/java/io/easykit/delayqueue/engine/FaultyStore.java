@@ -7,6 +7,7 @@ import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A store behind a line that loses requests and replies, and on which a process may die. */
@@ -38,6 +40,7 @@ final class FaultyStore {
     private Function<String, Fault> plan = method -> Fault.NONE;
     private BiFunction<String, ShardKey, Fault> shardPlan = (method, shard) -> Fault.NONE;
     private boolean deaf;
+    private Supplier<Duration> sinceProof = () -> Subscription.UNPROVEN;
     private String refused = "";
 
     FaultyStore(QueueBackend behind) {
@@ -111,6 +114,11 @@ final class FaultyStore {
         deaf = true;
     }
 
+    /** From now on subscriptions prove that wakeups arrive, until they last did so this long ago. */
+    void proveWakeups(Supplier<Duration> sinceProof) {
+        this.sinceProof = sinceProof;
+    }
+
     /** Returns the names of the calls so far, and forgets them. */
     List<String> takeCalls() {
         synchronized (calls) {
@@ -174,7 +182,21 @@ final class FaultyStore {
                     if (fault == Fault.KILLED_AFTER) {
                         throw new SimulatedTime.Killed();
                     }
-                    return reply;
+                    return reply instanceof Subscription subscription ? proven(subscription) : reply;
                 }));
+    }
+
+    private Subscription proven(Subscription subscription) {
+        return new Subscription() {
+            @Override
+            public void close() {
+                subscription.close();
+            }
+
+            @Override
+            public Duration sinceProof() {
+                return sinceProof.get();
+            }
+        };
     }
 }

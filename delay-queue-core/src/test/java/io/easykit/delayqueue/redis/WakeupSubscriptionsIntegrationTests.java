@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +38,8 @@ class WakeupSubscriptionsIntegrationTests {
 
     /** Time after which a close no longer waits for the end of the subscriptions. */
     private static final Duration GIVES_UP = Duration.ofSeconds(1);
+
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
 
     private static final List<ShardKey> SHARDS =
             IntStream.range(0, 3).mapToObj(i -> new ShardKey("t", i)).toList();
@@ -178,6 +181,55 @@ class WakeupSubscriptionsIntegrationTests {
         destroy(connections);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void provesThatWakeupsArriveAndSaysWhenTheyMayNot(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        AtomicInteger gaps = new AtomicInteger();
+        Subscription first = wakeups.subscribe(List.of(SHARDS.get(0)), (of, due) -> {});
+        Subscription second = wakeups.subscribe(List.of(SHARDS.get(1)), (of, due) -> {
+            if (due.equals(Instant.EPOCH)) {
+                gaps.incrementAndGet();
+            }
+        });
+        await().until(() -> second.sinceProof().compareTo(ONE_SECOND) < 0);
+        int before = gaps.get();
+
+        try (RawRedis redis = server.connect()) {
+            redis.command("CLIENT", "KILL", "TYPE", "pubsub");
+            await().atMost(Duration.ofSeconds(20)).until(() -> gaps.get() > before);
+            await().until(() -> second.sinceProof().compareTo(ONE_SECOND) < 0);
+
+            redis.command("ACL", "SETUSER", "default", "-publish");
+            await().until(() -> second.sinceProof().compareTo(ONE_SECOND) > 0);
+            redis.command("ACL", "SETUSER", "default", "+publish");
+            await().until(() -> second.sinceProof().compareTo(ONE_SECOND) < 0);
+        }
+        assertThat(first.sinceProof()).isLessThan(GIVES_UP.multipliedBy(10));
+        Subscription third = wakeups.subscribe(List.of(SHARDS.get(2)), (of, due) -> {});
+        await().until(() -> third.sinceProof().compareTo(ONE_SECOND) < 0);
+        wakeups.close();
+        destroy(connections);
+    }
+
+    @Test
+    void provesNothingForOneShardAloneWhereItWouldSaveNothing() {
+        LettuceConnectionFactory connections = (LettuceConnectionFactory) Driver.LETTUCE.connect(server);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        Subscription only = listen(wakeups, SHARDS.get(0));
+        await().until(() -> allAreHeard(SHARDS.subList(0, 1)));
+        assertThat(only.sinceProof()).isEqualTo(Subscription.UNPROVEN);
+
+        Subscription other = listen(wakeups, SHARDS.get(1));
+        await().until(() -> only.sinceProof().compareTo(ONE_SECOND) < 0);
+
+        other.close();
+        await().until(() -> only.sinceProof().compareTo(ONE_SECOND) > 0);
+        wakeups.close();
+        connections.destroy();
+    }
+
     @Test
     void receivesWakeupsOfOtherMastersWhileOneIsAway() {
         try (RedisCluster cluster = RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no")) {
@@ -203,6 +255,8 @@ class WakeupSubscriptionsIntegrationTests {
                     shards.forEach(shard -> redis.command("PUBLISH", keys.wakeup(shard), "1000"));
                     assertThat(heard).containsAll(byAnswer.get(true));
                 });
+                Subscription proven = wakeups.subscribe(byAnswer.get(true).subList(0, 2), (of, due) -> {});
+                assertThat(proven.sinceProof()).isEqualTo(Subscription.UNPROVEN);
             } finally {
                 wakeups.close();
                 connections.destroy();

@@ -1,0 +1,84 @@
+package io.easykit.delayqueue.redis;
+
+import io.easykit.delayqueue.store.Subscription;
+import io.easykit.redis.RedisReply;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.listener.ChannelTopic;
+
+/**
+ * Proves that no wakeup was lost. It publishes a number on a channel of its own, over the connection on which messages are claimed,
+ * and receives it over the connection of the subscriptions. A server sends what is published to a subscriber in order, so each
+ * wakeup that was published before that number has been received as well. If one of the two connections leads to a server that no
+ * longer serves, the number does not arrive.
+ *
+ * <p>There is no proof in a cluster: its masters pass wakeups on to the node of the subscriptions, over a connection for each of them,
+ * and each publication goes to all nodes.
+ */
+final class WakeupProof implements MessageListener {
+
+    private static final Logger log = LoggerFactory.getLogger(WakeupProof.class);
+
+    /** Less than the interval at which consumers claim without a proof, so that each proof comes in time for the next. */
+    static final long INTERVAL_MILLIS = 800;
+
+    private final RedisConnectionFactory connections;
+    private final ChannelTopic channel;
+    private final LongSupplier nanos;
+    private volatile @Nullable Sent last;
+    private volatile @Nullable Long provenAt;
+
+    /** @param nanos a clock that only moves forward */
+    WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos) {
+        this.connections = connections;
+        this.channel = new ChannelTopic(keys.echo(UUID.randomUUID().toString()));
+        this.nanos = nanos;
+    }
+
+    /** @param at a moment before the number was published */
+    private record Sent(long number, long at) {}
+
+    ChannelTopic channel() {
+        return channel;
+    }
+
+    /** Publishes the next number. It proves something when it arrives. */
+    void send() {
+        try (RedisConnection connection = connections.getConnection()) {
+            if (connection instanceof RedisClusterConnection) {
+                return;
+            }
+            Sent before = last;
+            Sent next = new Sent(before == null ? 0 : before.number + 1, nanos.getAsLong());
+            last = next;
+            connection.publish(RedisKeys.bytes(channel.getTopic()), RedisKeys.bytes(Long.toString(next.number)));
+        } catch (RuntimeException e) {
+            log.debug("Nothing proves at the moment that wakeups arrive", RedisReply.safe(e));
+        }
+    }
+
+    @Override
+    public void onMessage(Message message, byte @Nullable [] pattern) {
+        Sent sent = last;
+        if (sent != null
+                && new String(message.getBody(), StandardCharsets.US_ASCII).equals(Long.toString(sent.number))) {
+            provenAt = sent.at;
+        }
+    }
+
+    /** As {@link Subscription#sinceProof}. */
+    Duration age() {
+        Long at = provenAt;
+        return at == null ? Subscription.UNPROVEN : Duration.ofNanos(nanos.getAsLong() - at);
+    }
+}
