@@ -8,6 +8,7 @@ import io.easykit.benchmarks.cache.NearHits;
 import io.easykit.benchmarks.cache.RedisHits;
 import io.easykit.benchmarks.cache.SerialKey;
 import io.easykit.benchmarks.cache.SlowLoads;
+import io.easykit.benchmarks.chart.Charts;
 import io.easykit.benchmarks.measure.Comparison;
 import io.easykit.benchmarks.measure.Machine;
 import io.easykit.benchmarks.measure.Version;
@@ -61,6 +62,8 @@ public final class Main {
                                          [cache or queue: only that one]
                           scripts JAR    Redis CPU of one call of each script, of that version and of this one
 
+            charts       charts PAGE FOLDER  draws the tables of a page such as benchmarks/README.md as SVG
+
             For example: java -jar benchmarks.jar q4 0.1 delay-queue Redisson""";
 
     private Main() {}
@@ -97,6 +100,7 @@ public final class Main {
             case "q13" -> OperatingCosts.run(arguments);
             case "t1" -> VirtualThreads.run();
             case "versions" -> versions(arguments);
+            case "charts" -> Charts.run(arguments);
             case "scripts" -> ScriptCosts.run(beforeAndNow(arguments));
             default -> {
                 System.err.println(USAGE);
