@@ -9,7 +9,7 @@ public final class IdleTopics {
 
     private static final int QUEUES = 50;
     private static final Duration REST = Duration.ofSeconds(5);
-    private static final Duration SAMPLE = Duration.ofSeconds(3);
+    private static final Duration SAMPLE = Duration.ofSeconds(10);
     private static final long MILLIS = 30_000;
 
     private static final List<QueueProduct> PRODUCTS = List.of(
