@@ -91,6 +91,11 @@ final class FailureDetector {
         }
     }
 
+    /** Records that the sentinels name another master than that of the connection. */
+    void otherMaster() {
+        leave("the sentinels name another master", LEAST_PAUSE);
+    }
+
     /** Drops the connection. */
     void replaceConnection() {
         if (connection.drop()) {

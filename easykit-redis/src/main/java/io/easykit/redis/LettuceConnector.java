@@ -34,6 +34,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *       new one queries the sentinels, or resolves the address again.
  *   <li>An error that only another server can resolve ({@code READONLY}, {@code MASTERDOWN}), or a connection that is
  *       lost for {@link FailureDetector#DISCONNECTED}, has the same effect at once.
+ *   <li>If the sentinels name another master, the connection is replaced, although the former one still replies
+ *       ({@link SentinelWatch}).
  *   <li>In a cluster each node is watched separately, and the topology is refreshed instead, after
  *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}, so that connections to healthy nodes stay. Only a node that is silent for
  *       {@link FailureDetector#SILENCE_OF_A_NODE} although it is still the master causes the connections to all nodes to be replaced.
@@ -62,6 +64,7 @@ public final class LettuceConnector {
     private final SharedConnection connection;
     private final ClusterTopology topology;
     private final FailureDetector failures;
+    private final @Nullable SentinelWatch sentinels;
     private final Duration commandTimeout;
     private final Duration firstConnectionTimeout;
 
@@ -93,6 +96,7 @@ public final class LettuceConnector {
         this.topology = new ClusterTopology(factory, connection);
         this.failures =
                 new FailureDetector(connection, topology, Transfers.of(factory), commandTimeout, silenceOfANode);
+        this.sentinels = SentinelWatch.of(factory, connection, failures::otherMaster);
         this.commandTimeout = commandTimeout;
         this.firstConnectionTimeout = firstConnectionTimeout;
     }
@@ -182,6 +186,9 @@ public final class LettuceConnector {
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         SharedConnection.Attempt attempt = connection.get();
         long asked = System.nanoTime();
+        if (sentinels != null) {
+            sentinels.queryIfDue(asked);
+        }
         if (attempt.isConnected()) {
             // Every cache hit passes here: only the stage that watches the reply is allocated.
             return watched(key, asked, attempt.join(), command);

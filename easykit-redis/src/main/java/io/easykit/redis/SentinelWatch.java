@@ -1,0 +1,169 @@
+package io.easykit.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Queries a sentinel once a second for the address of the master, and reports another one.
+ *
+ * <p>Sentinels promote a replica first, and demote the former master about ten seconds later if it is still running, as in a
+ * {@code SENTINEL FAILOVER}. Until then it acts as a master: it returns values that are old, and acknowledges writes that are
+ * lost. A client that stays connected cannot see that from its replies.
+ *
+ * <p>Has no thread of its own: each call of the product may begin a query. Both products call at least once a second.
+ */
+final class SentinelWatch {
+
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+
+    /** Maximum time to wait for the reply of a sentinel. */
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final Logger log = LoggerFactory.getLogger(SentinelWatch.class);
+
+    private final LettuceConnectionFactory factory;
+    private final String masterName;
+    private final Runnable onOtherMaster;
+    private final AtomicLong lastQuery = new AtomicLong(System.nanoTime() - PAUSE.toNanos());
+    private final AtomicBoolean querying = new AtomicBoolean();
+    private volatile @Nullable StatefulRedisSentinelConnection<String, String> sentinel;
+    private volatile @Nullable SocketAddress connectedTo;
+
+    /** The last address that the sentinel returned, and the one before. Used by one query at a time. */
+    private volatile @Nullable String named;
+
+    private volatile @Nullable String formerlyNamed;
+
+    private SentinelWatch(LettuceConnectionFactory factory, String masterName, Runnable onOtherMaster) {
+        this.factory = factory;
+        this.masterName = masterName;
+        this.onOtherMaster = onOtherMaster;
+    }
+
+    /**
+     * Returns null if the factory does not use sentinels.
+     *
+     * @param onOtherMaster runs on a thread of Lettuce, also if a new connection leads to the former master again
+     */
+    static @Nullable SentinelWatch of(
+            LettuceConnectionFactory factory, SharedConnection connection, Runnable onOtherMaster) {
+        RedisSentinelConfiguration configuration = factory.getSentinelConfiguration();
+        String masterName = configuration == null || configuration.getMaster() == null
+                ? null
+                : configuration.getMaster().getName();
+        if (masterName == null) {
+            return null;
+        }
+        SentinelWatch watch = new SentinelWatch(factory, masterName, onOtherMaster);
+        connection.onReconnect(address -> watch.connectedTo = address);
+        return watch;
+    }
+
+    /** Begins a query if the last one is a second old. Does not block. */
+    void queryIfDue(long now) {
+        long last = lastQuery.get();
+        if (now - last < PAUSE.toNanos()
+                || !lastQuery.compareAndSet(last, now)
+                || !querying.compareAndSet(false, true)) {
+            return;
+        }
+        StatefulRedisSentinelConnection<String, String> present = sentinel;
+        if (present == null || !present.isOpen()) {
+            connect();
+            return;
+        }
+        try {
+            query(present);
+        } catch (RuntimeException justClosed) {
+            log.debug("The connection to a sentinel was just closed", justClosed);
+            querying.set(false);
+        }
+    }
+
+    private void connect() {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        if (factory.getNativeClient() instanceof RedisClient client) {
+                            StatefulRedisSentinelConnection<String, String> made = client.connectSentinel();
+                            sentinel = made;
+                            query(made);
+                            return;
+                        }
+                    } catch (RuntimeException away) {
+                        log.debug("No sentinel can be reached", away);
+                    }
+                    querying.set(false);
+                },
+                "easykit-redis-sentinel");
+        thread.setDaemon(true);
+        try {
+            thread.start();
+        } catch (OutOfMemoryError noThread) {
+            querying.set(false);
+        }
+    }
+
+    private void query(StatefulRedisSentinelConnection<String, String> from) {
+        var unused = from.async()
+                .getMasterAddrByName(masterName)
+                .toCompletableFuture()
+                .orTimeout(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((address, failure) -> {
+                    try {
+                        answered(from, address, failure);
+                    } finally {
+                        querying.set(false);
+                    }
+                });
+    }
+
+    private void answered(
+            StatefulRedisSentinelConnection<String, String> from,
+            @Nullable SocketAddress address,
+            @Nullable Throwable failure) {
+        if (failure != null) {
+            log.debug("A sentinel did not return the address of the master", failure);
+            sentinel = null;
+            var unused = from.closeAsync();
+        } else if (address instanceof InetSocketAddress master) {
+            compare(master.getHostString() + ":" + master.getPort());
+        }
+    }
+
+    private void compare(String now) {
+        String before = named;
+        if (before != null && !before.equals(now)) {
+            formerlyNamed = before;
+            named = now;
+            onOtherMaster.run();
+            return;
+        }
+        named = now;
+        // The sentinel that the new connection queried may not have known yet.
+        if (isAt(connectedTo, formerlyNamed) && !isAt(connectedTo, now)) {
+            onOtherMaster.run();
+        }
+    }
+
+    private static boolean isAt(@Nullable SocketAddress server, @Nullable String address) {
+        if (address == null || !(server instanceof InetSocketAddress socket)) {
+            return false;
+        }
+        InetAddress resolved = socket.getAddress();
+        return address.equals(socket.getHostString() + ":" + socket.getPort())
+                || (resolved != null && address.equals(resolved.getHostAddress() + ":" + socket.getPort()));
+    }
+}
