@@ -58,6 +58,11 @@ final class SecuredTopology implements Topology {
     }
 
     @Override
+    public long failovers() {
+        return servers.failovers();
+    }
+
+    @Override
     public void onEachServer(String... command) {
         servers.onEachServer(command);
     }

@@ -3,10 +3,14 @@ package io.easykit.trial;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisSentinels;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.List;
 
 /** A master, two replicas and three sentinels. */
 final class SentinelTopology implements Topology {
+
+    /** The recommended value. Other faults use a shorter one, to save time. */
+    private static final Duration DOWN_AFTER = Duration.ofSeconds(5);
 
     private final RedisSentinels group;
 
@@ -54,21 +58,26 @@ final class SentinelTopology implements Topology {
                 yield new Outage(struckAt, promoted(former), former::resume, () -> former.replicaOf(group.master()));
             }
             case DEMOTE -> {
+                group.setDownAfter(DOWN_AFTER);
                 stopWrites(former);
-                group.failOver();
-                yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> allowWrites(former));
+                RedisServer promoted = group.failOver();
+                former.replicaOf(promoted);
+                allowWrites(former);
+                yield new Outage(
+                        struckAt, System.nanoTime(), () -> {}, () -> group.setDownAfter(RedisSentinels.DOWN_AFTER));
             }
             default -> throw new IllegalArgumentException("Sentinel does not know " + fault);
         };
     }
 
     /**
-     * Otherwise the former master acknowledges writes until the sentinels demote it, about a second after the
-     * promotion.
+     * Otherwise the former master acknowledges writes until the sentinels demote it, ten seconds after the promotion. The
+     * pause is shorter than {@link #DOWN_AFTER}: the sentinels publish on each server, so their connections are blocked, too,
+     * and after that time they would begin a second fail-over.
      */
     private static void stopWrites(RedisServer former) {
         try (RawRedis redis = former.connect()) {
-            redis.command("CLIENT", "PAUSE", "60000", "WRITE");
+            redis.command("CLIENT", "PAUSE", "4000", "WRITE");
         }
     }
 
@@ -81,6 +90,11 @@ final class SentinelTopology implements Topology {
     private long promoted(RedisServer former) {
         group.awaitOtherMaster(former);
         return System.nanoTime();
+    }
+
+    @Override
+    public long failovers() {
+        return group.epoch();
     }
 
     @Override

@@ -25,6 +25,14 @@ interface Topology extends AutoCloseable {
      */
     Outage strike(Fault fault, int share, String movingKey);
 
+    /**
+     * Returns the number of fail-overs until now, or 0 if it is not known. A second one in a round loses writes that the
+     * first promoted server has acknowledged.
+     */
+    default long failovers() {
+        return 0;
+    }
+
     /** Runs a command on each running server with data. */
     void onEachServer(String... command);
 

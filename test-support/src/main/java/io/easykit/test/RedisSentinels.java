@@ -18,6 +18,9 @@ public final class RedisSentinels implements AutoCloseable {
     /** Name of the master in the sentinels. */
     public static final String MASTER_NAME = "easykit";
 
+    /** Time without a reply after which the sentinels replace a master. */
+    public static final Duration DOWN_AFTER = Duration.ofSeconds(1);
+
     private static final int SENTINELS = 3;
     private static final String QUORUM = "2";
     private static final Duration READY_WITHIN = Duration.ofSeconds(60);
@@ -90,6 +93,25 @@ public final class RedisSentinels implements AutoCloseable {
                         + sentinels.stream().map(RedisSentinels::state).toList());
     }
 
+    /** Changes the time without a reply after which the sentinels replace a master. */
+    public void setDownAfter(Duration duration) {
+        for (RedisServer sentinel : sentinels) {
+            try (RawRedis redis = sentinel.connect()) {
+                String millis = String.valueOf(duration.toMillis());
+                redis.command("SENTINEL", "SET", MASTER_NAME, "down-after-milliseconds", millis);
+            }
+        }
+    }
+
+    /** Returns the number of fail-overs, failed ones included, that preceded the present master. */
+    public long epoch() {
+        return sentinels.stream()
+                .filter(RedisServer::isRunning)
+                .mapToLong(sentinel -> Long.parseLong(state(sentinel).getOrDefault("config-epoch", "0")))
+                .max()
+                .orElse(0);
+    }
+
     /** Makes a sentinel promote a replica, as an operator does, and waits for it. */
     public RedisServer failOver() {
         RedisServer former = master();
@@ -147,10 +169,10 @@ public final class RedisSentinels implements AutoCloseable {
         for (RedisServer sentinel : sentinels) {
             try (RawRedis redis = sentinel.connect()) {
                 redis.command("SENTINEL", "MONITOR", MASTER_NAME, master.host(), String.valueOf(master.port()), QUORUM);
-                redis.command("SENTINEL", "SET", MASTER_NAME, "down-after-milliseconds", "1000");
                 redis.command("SENTINEL", "SET", MASTER_NAME, "failover-timeout", "10000");
             }
         }
+        setDownAfter(DOWN_AFTER);
         Waiting.until(
                 READY_WITHIN,
                 () -> sentinels.stream().allMatch(this::knowsAll),
