@@ -1,8 +1,11 @@
 package io.easykit.trial;
 
+import static org.awaitility.Awaitility.await;
+
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -11,6 +14,8 @@ import java.util.stream.Stream;
 final class ClusterTopology implements Topology {
 
     private static final int MASTERS = 3;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final RedisCluster cluster;
 
@@ -73,7 +78,7 @@ final class ClusterTopology implements Topology {
             }
             case RESTART -> {
                 former.restart();
-                yield new Outage(struckAt, System.nanoTime(), () -> {}, () -> {});
+                yield new Outage(struckAt, servesAgain(former), () -> {}, () -> {});
             }
             case PARTLY_DEAD -> {
                 List<RedisServer> dead = new ArrayList<>(List.of(replica(share, former), former));
@@ -91,6 +96,20 @@ final class ClusterTopology implements Topology {
 
     private long promoted(int share, RedisServer former) {
         cluster.awaitOtherMaster(share, former);
+        return System.nanoTime();
+    }
+
+    /**
+     * Waits until a restarted server takes calls. Redis refuses them for two seconds after the start of a master
+     * (CLUSTER_WRITABLE_DELAY), which no client can shorten. So the time of the application begins after that, as it
+     * does after a promotion.
+     */
+    private static long servesAgain(RedisServer restarted) {
+        await().pollInterval(Duration.ofMillis(10)).atMost(PATIENCE).until(() -> {
+            try (RawRedis redis = restarted.connect()) {
+                return RawRedis.text((byte[]) redis.command("CLUSTER", "INFO")).startsWith("cluster_state:ok");
+            }
+        });
         return System.nanoTime();
     }
 

@@ -41,7 +41,7 @@ class FailoverTrialTests {
 
     private static List<String> violations(Trial trial, Fault fault) {
         Report report = new Report(trial.topology().toString(), fault, trial.run(fault, 1));
-        return report.faults(Report.lossByLag(trial.topology(), fault, 1), AGAIN_WITHIN_MILLIS).stream()
+        return report.faults(Report.lossByLag(trial.topology().shares(), fault, 1), AGAIN_WITHIN_MILLIS).stream()
                 .map(one -> fault + ": " + one + " " + report)
                 .toList();
     }

@@ -9,8 +9,8 @@ import java.util.function.ToLongFunction;
 /** The rounds of one topology and fault as a row of a table, and the violations they show. */
 record Report(String topology, Fault fault, List<Round> rounds) {
 
-    /** In messages, at 200 sends a second. */
-    private static final int LAG_OF_A_REPLICA = 5;
+    /** In messages, at 200 sends a second to all shares. */
+    private static final double LAG_OF_A_REPLICA = 5;
 
     static final String HEADER =
             """
@@ -58,10 +58,10 @@ record Report(String topology, Fault fault, List<Round> rounds) {
 
     /**
      * Returns how many acknowledged messages may be lost, if the senders do not wait for replicas: those that no replica had
-     * received when their master hung.
+     * received when their master hung. A master of a cluster hangs in the same way, with its share of the sends.
      */
-    static int lossByLag(Topology topology, Fault fault, int rounds) {
-        return topology.shares() == 1 && fault == Fault.PAUSE ? LAG_OF_A_REPLICA * rounds : 0;
+    static int lossByLag(int shares, Fault fault, int rounds) {
+        return fault == Fault.PAUSE ? (int) Math.ceil(LAG_OF_A_REPLICA / shares) * rounds : 0;
     }
 
     /**

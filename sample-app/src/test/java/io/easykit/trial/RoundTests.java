@@ -165,6 +165,13 @@ class RoundTests {
     }
 
     @Test
+    void allowsTheLagOfAReplicaWhenItsMasterHangs() {
+        assertThat(Report.lossByLag(1, Fault.PAUSE, 10)).isEqualTo(50);
+        assertThat(Report.lossByLag(3, Fault.PAUSE, 10)).isEqualTo(20);
+        assertThat(Report.lossByLag(3, Fault.KILL, 10)).isZero();
+    }
+
+    @Test
     void countsStackTracesOfEitherProduct() {
         LoggerFactory.getLogger("io.easykit.trial").warn("A line of a test, with a stack trace", new Exception("test"));
 
