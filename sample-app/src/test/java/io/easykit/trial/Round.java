@@ -71,6 +71,9 @@ record Round(
     /** Time after which the invalidations of the last 30 s have been repeated. */
     private static final Duration REPEATED = Duration.ofSeconds(5);
 
+    /** Time after a promotion in which all nodes have left a former master that is alive. */
+    private static final Duration LEFT = Duration.ofSeconds(2);
+
     static Round of(Diary diary, Outage outage, int share, int nodes, Logs logs, double machineLoad) {
         List<Call> calls = diary.calls();
         Predicate<StaleRead> cp = read -> read.kind() == Kind.READ_CP;
@@ -150,12 +153,21 @@ record Round(
                 .toList();
     }
 
-    /** A promoted replica may lack updates acknowledged by the former master. Their node repeats them. */
+    /**
+     * A promoted replica may lack updates acknowledged by the former master. Their node repeats them. Sentinels on a busy
+     * machine fail over a second time within a round, away from a master that is alive: it acknowledges updates until the
+     * nodes have left it.
+     */
     private static boolean isAdmitted(StaleRead read, Outage outage) {
-        return outage.isServedAgain()
-                && read.overtakenAt() - outage.servesAgainAt() < 0
+        boolean lost = outage.isServedAgain()
                 && read.began() - outage.struckAt() >= 0
-                && read.began() - outage.servesAgainAt() < REPEATED.toNanos();
+                && isLost(read, outage.servesAgainAt(), Duration.ZERO);
+        return lost || (outage.isPromotedAgain() && isLost(read, outage.promotedAgainAt(), LEFT));
+    }
+
+    /** @param left time in which updates still went to the former master */
+    private static boolean isLost(StaleRead read, long promotedAt, Duration left) {
+        return read.overtakenAt() - promotedAt < left.toNanos() && read.began() - promotedAt < REPEATED.toNanos();
     }
 
     private static long bound(StaleRead read, Outage outage) {

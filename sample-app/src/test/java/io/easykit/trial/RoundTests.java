@@ -164,6 +164,23 @@ class RoundTests {
         assertThat(report().isHealthyPartSlow(50_000)).isFalse();
     }
 
+    /** The first promoted server was replaced, and has acknowledged the update. */
+    @Test
+    void admitsStaleReadsAfterASecondFailOver() {
+        stale(Kind.READ_CP, false, 14.6, 14.2);
+        assertThat(round().cpStale()).isEqualTo(1);
+
+        outage = outage.withLastPromotion(seconds(11.9));
+        assertThat(round().cpStale()).isEqualTo(1);
+        outage = outage.withLastPromotion(seconds(14));
+        assertThat(round().cpStale()).isZero();
+        assertThat(round().cpStaleAdmitted()).isEqualTo(1);
+
+        stale(Kind.READ_CP, false, 16.2, 16.1);
+        stale(Kind.READ_CP, false, 19.1, 13.9);
+        assertThat(round().cpStale()).isEqualTo(2);
+    }
+
     @Test
     void allowsTheLagOfAReplicaWhenItsMasterHangs() {
         assertThat(Report.lossByLag(1, Fault.PAUSE, 10)).isEqualTo(50);

@@ -58,8 +58,8 @@ final class SecuredTopology implements Topology {
     }
 
     @Override
-    public long failovers() {
-        return servers.failovers();
+    public long lastPromotionAt() {
+        return servers.lastPromotionAt();
     }
 
     @Override

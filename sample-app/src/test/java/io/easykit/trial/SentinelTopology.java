@@ -93,8 +93,8 @@ final class SentinelTopology implements Topology {
     }
 
     @Override
-    public long failovers() {
-        return group.epoch();
+    public long lastPromotionAt() {
+        return group.switchedAt();
     }
 
     @Override

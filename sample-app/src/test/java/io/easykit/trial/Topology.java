@@ -26,11 +26,11 @@ interface Topology extends AutoCloseable {
     Outage strike(Fault fault, int share, String movingKey);
 
     /**
-     * Returns the number of fail-overs until now, or 0 if it is not known. A second one in a round loses writes that the
-     * first promoted server has acknowledged.
+     * Returns the nano time of the last promotion, or {@link Outage#NEVER} if the topology does not record it. A second
+     * promotion in a round loses writes that the first promoted server has acknowledged.
      */
-    default long failovers() {
-        return 0;
+    default long lastPromotionAt() {
+        return Outage.NEVER;
     }
 
     /** Runs a command on each running server with data. */

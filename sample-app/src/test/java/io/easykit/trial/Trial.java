@@ -98,7 +98,6 @@ final class Trial implements AutoCloseable {
         Diary ours = new Diary();
         diary = ours;
         int share = fault == Fault.SLOT_MOVES ? keys.shareOfFirstShard() : 0;
-        long failovers = topology.failovers();
         Outage outage;
         try (Logs logs = Logs.record()) {
             try (Load load = Load.start(nodes, keys, ours)) {
@@ -114,12 +113,11 @@ final class Trial implements AutoCloseable {
                 load.goOnFor(pace.after());
             }
             awaitDeliveries(ours);
-            List<String> wrong = Round.wrongReads(ours, outage);
-            wrong.forEach(System.out::println);
-            long since = topology.failovers() - failovers;
-            if (!wrong.isEmpty() || since > 1) {
-                System.out.println(since + " fail-overs in this round, " + wrong.size() + " wrong reads");
+            outage = outage.withLastPromotion(topology.lastPromotionAt());
+            if (outage.isPromotedAgain()) {
+                System.out.println("The promoted server was replaced by another fail-over in this round");
             }
+            Round.wrongReads(ours, outage).forEach(System.out::println);
             Round round = Round.of(ours, outage, share, NODES, logs, machineLoad());
             round.healthyFailures().forEach(System.out::println);
             return round;

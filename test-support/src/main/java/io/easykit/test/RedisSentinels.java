@@ -103,13 +103,15 @@ public final class RedisSentinels implements AutoCloseable {
         }
     }
 
-    /** Returns the number of fail-overs, failed ones included, that preceded the present master. */
-    public long epoch() {
+    /** Returns the nano time at which the first sentinel switched to the present master. */
+    public long switchedAt() {
+        long now = System.nanoTime();
         return sentinels.stream()
                 .filter(RedisServer::isRunning)
-                .mapToLong(sentinel -> Long.parseLong(state(sentinel).getOrDefault("config-epoch", "0")))
-                .max()
-                .orElse(0);
+                .mapToLong(sentinel -> Long.parseLong(state(sentinel).getOrDefault("role-reported-time", "0")))
+                .map(millis -> now - Duration.ofMillis(millis).toNanos())
+                .min()
+                .orElse(now);
     }
 
     /** Makes a sentinel promote a replica, as an operator does, and waits for it. */

@@ -29,6 +29,8 @@ class RedisSentinelsIntegrationTests {
         first.resume();
         first.replicaOf(second);
         group.awaitHealthy();
+        long before = System.nanoTime();
         assertThat(group.failOver()).isEqualTo(first);
+        assertThat(group.switchedAt()).isBetween(before, System.nanoTime());
     }
 }
