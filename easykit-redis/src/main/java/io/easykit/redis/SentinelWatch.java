@@ -28,6 +28,9 @@ final class SentinelWatch {
 
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
+    /** Time after which the sentinels are tried again if none can be reached. The driver logs a line for each sentinel. */
+    private static final Duration CONNECT_PAUSE = Duration.ofSeconds(10);
+
     /** Maximum time to wait for the reply of a sentinel. */
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(2);
 
@@ -36,7 +39,10 @@ final class SentinelWatch {
     private final LettuceConnectionFactory factory;
     private final String masterName;
     private final Runnable onOtherMaster;
-    private final AtomicLong lastQuery = new AtomicLong(System.nanoTime() - PAUSE.toNanos());
+    /** Time from which sentinels may be tried again, from {@link System#nanoTime}. */
+    private volatile long connectAt = System.nanoTime();
+
+    private final AtomicLong lastQuery = new AtomicLong(connectAt - PAUSE.toNanos());
     private final AtomicBoolean querying = new AtomicBoolean();
     private volatile @Nullable StatefulRedisSentinelConnection<String, String> sentinel;
     private volatile @Nullable SocketAddress connectedTo;
@@ -81,7 +87,12 @@ final class SentinelWatch {
         }
         StatefulRedisSentinelConnection<String, String> present = sentinel;
         if (present == null || !present.isOpen()) {
-            connect();
+            if (now - connectAt >= 0) {
+                connectAt = now + CONNECT_PAUSE.toNanos();
+                connect(now);
+            } else {
+                querying.set(false);
+            }
             return;
         }
         try {
@@ -92,13 +103,14 @@ final class SentinelWatch {
         }
     }
 
-    private void connect() {
+    private void connect(long now) {
         Thread thread = new Thread(
                 () -> {
                     try {
                         if (factory.getNativeClient() instanceof RedisClient client) {
                             StatefulRedisSentinelConnection<String, String> made = client.connectSentinel();
                             sentinel = made;
+                            connectAt = now;
                             query(made);
                             return;
                         }
