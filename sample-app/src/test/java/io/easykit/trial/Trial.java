@@ -25,6 +25,8 @@ final class Trial implements AutoCloseable {
     /** Additional duration of the load if calls do not work again. */
     private static final Duration AGAIN = Duration.ofSeconds(30);
 
+    private static final int MOST_PRINTED = 10;
+
     private final Topology topology;
     private final Keys keys;
     private final List<TrialNode> nodes = new ArrayList<>();
@@ -119,7 +121,7 @@ final class Trial implements AutoCloseable {
             }
             Round.wrongReads(ours, outage).forEach(System.out::println);
             Round round = Round.of(ours, outage, share, NODES, logs, machineLoad());
-            round.healthyFailures().forEach(System.out::println);
+            round.healthyFailures().stream().limit(MOST_PRINTED).forEach(System.out::println);
             return round;
         }
     }
