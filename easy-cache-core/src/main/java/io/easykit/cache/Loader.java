@@ -41,5 +41,14 @@ public interface Loader<V, X extends Throwable> {
         default boolean mayBeCached() {
             return true;
         }
+
+        /**
+         * Checks the load when it has ended, on a thread as that of {@link #begin}, before other readers may have its result.
+         *
+         * @return false if its result may belong to another key. Then it is for the caller alone
+         */
+        default boolean belongsToKey() {
+            return true;
+        }
     }
 }

@@ -25,6 +25,12 @@ public abstract class RunningLoad {
     /** This load while it runs, then the one around it; null if that has ended too. */
     protected abstract @Nullable RunningLoad unlessEnded();
 
+    /**
+     * Keeps the values of this load and of those around it from being stored, and from other readers. For a loader that has
+     * found out, before it returns, that its value may belong to another key.
+     */
+    public abstract void keepToCaller();
+
     /** The innermost running load that the calling thread works for; null if there is none. */
     public static @Nullable RunningLoad current() {
         RunningLoad scope = CURRENT.get();

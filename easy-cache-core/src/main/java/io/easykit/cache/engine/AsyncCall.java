@@ -102,7 +102,13 @@ final class AsyncCall<V> {
             LoadReport report, Function<LoadResult<V>, CompletableFuture<LoadResult<V>>> next) {
         CompletableFuture<LoadResult<V>> result = LoadInProgress.loadLater(loader, report.startedAt(), this);
         report.leave();
-        return result.isDone() ? next.apply(result.join()) : result.thenComposeAsync(next, steps);
+        return result.isDone()
+                ? next.apply(owned(result.join()))
+                : result.thenComposeAsync(ended -> next.apply(owned(ended)), steps);
+    }
+
+    private LoadResult<V> owned(LoadResult<V> ended) {
+        return loader.belongsToKey() ? ended : ended.forCallerAlone();
     }
 
     /** As {@link SingleFlight#join}. The next step receives what to do. */

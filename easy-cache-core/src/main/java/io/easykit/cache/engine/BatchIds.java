@@ -77,7 +77,7 @@ final class BatchIds<K, V> {
         Map<CacheKey<V>, @Nullable V> values = new HashMap<>();
         if (!updated.isEmpty()) {
             LoadInProgress.markUnstorable();
-            values.putAll(load(loader, updated));
+            values.putAll(load(loader, List.copyOf(updated)));
         }
         if (!elements.isEmpty()) {
             reader.fetch(new BatchRead<>(elements, loader));

@@ -136,7 +136,15 @@ final class LoadInProgress extends RunningLoad {
 
     /** Keeps the values of all loads around the caller from being stored and shared. */
     static void markUnstorable() {
-        for (LoadInProgress scope = innermost(); scope != null; scope = scope.outer) {
+        LoadInProgress scope = innermost();
+        if (scope != null) {
+            scope.keepToCaller();
+        }
+    }
+
+    @Override
+    public void keepToCaller() {
+        for (LoadInProgress scope = this; scope != null; scope = scope.outer) {
             scope.unstorable = true;
         }
     }

@@ -25,6 +25,12 @@ sealed interface LoadResult<V> {
         return value();
     }
 
+    /** The same result, which no other reader may have. */
+    default LoadResult<V> forCallerAlone() {
+        Throwable failure = failure();
+        return failure == null ? new UnsharableValue<>(value()) : new UnsharableFailure<>(failure);
+    }
+
     /** For all readers for which it is fresh enough. */
     sealed interface Shared<V> extends LoadResult<V> {
 

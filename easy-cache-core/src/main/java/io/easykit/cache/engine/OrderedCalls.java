@@ -149,9 +149,10 @@ final class OrderedCalls {
         }
     }
 
-    /** Runs an update when it is the turn of its keys, in a transaction of its own. */
+    /** Runs an update when it is the turn of its keys, in a transaction of its own. The action may change the collection of the keys. */
     <T, X extends Throwable> @Nullable T update(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        return inOrder(keys, () -> updates.around(keys, () -> inOwnTransaction(keys, action)));
+        List<CacheKey<?>> now = List.copyOf(keys);
+        return inOrder(now, () -> updates.around(now, () -> inOwnTransaction(now, action)));
     }
 
     /** Runs the action of an update, in a new transaction if a key is serial and the thread has no transaction. */
@@ -167,7 +168,8 @@ final class OrderedCalls {
     /** The same for an action that does its work in the current transaction, or in one that it begins. */
     <T, X extends Throwable> @Nullable T updateInTransaction(
             Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
-        return inOrder(keys, () -> updates.inTransaction(keys, action));
+        List<CacheKey<?>> now = List.copyOf(keys);
+        return inOrder(now, () -> updates.inTransaction(now, action));
     }
 
     /** Runs an action when it is the turn of some keys. */

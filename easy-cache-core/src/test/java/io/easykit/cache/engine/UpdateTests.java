@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
@@ -117,6 +118,27 @@ class UpdateTests {
                 .isEqualTo("result");
         assertThat(bench.store.parts(cp)).isEmpty();
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isEndedForItsKeysAlsoIfTheActionChangesTheCollectionOfThem(boolean inTransaction) {
+        cache.fetch(ap, database::get);
+        List<CacheKey<String>> keys = new ArrayList<>(List.of(ap));
+        Action<String, RuntimeException> action = () -> {
+            keys.clear();
+            change();
+            return null;
+        };
+
+        if (inTransaction) {
+            cache.updateInTransaction(keys, action);
+        } else {
+            cache.update(keys, action);
+        }
+
+        assertThat(cache.fetch(ap, database::get)).isEqualTo("new");
+        assertThat(cache.fetch(ap, () -> "never")).isEqualTo("new");
     }
 
     @Test

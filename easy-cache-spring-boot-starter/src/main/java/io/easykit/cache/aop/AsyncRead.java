@@ -10,7 +10,6 @@ import io.easykit.cache.style.CallersKeys;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -26,15 +25,15 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
  */
 final class AsyncRead {
 
-    private final ProxyMethodInvocation invocation;
+    private final HeldArguments arguments;
     private final ReadOperation operation;
     private final Call call;
     private final Supplier<EasyCache> cache;
 
-    AsyncRead(ProxyMethodInvocation invocation, ReadOperation operation, Call call, Supplier<EasyCache> cache) {
-        this.invocation = invocation;
+    AsyncRead(ProxyMethodInvocation invocation, ReadOperation operation, Supplier<EasyCache> cache) {
+        this.arguments = HeldArguments.copiesOf(invocation);
         this.operation = operation;
-        this.call = call;
+        this.call = Call.of(arguments.invocation());
         this.cache = cache;
     }
 
@@ -51,7 +50,7 @@ final class AsyncRead {
 
     /** A mock of the cache has no asynchronous calls, unless a test adds them. */
     private @Nullable Object readByMock(CacheKey<Object> key, Awaiter awaiter) throws Throwable {
-        CachedCall loader = new CachedCall(invocation, operation, key, awaiter);
+        CachedCall loader = new CachedCall(arguments, operation, key, awaiter);
         return operation.storesAll()
                 ? cache.get().fetch(key, loader)
                 : cache.get().fetch(key, loader, value -> operation.mayStore(call, value));
@@ -59,14 +58,15 @@ final class AsyncRead {
 
     /** Its keys are elements of the arguments, which are copied here. They do not depend on the thread. */
     private @Nullable Object runBatch(CallStyle style, BatchMethod batch) throws Throwable {
+        ProxyMethodInvocation invocation = arguments.invocation();
         List<Object> elements = new CachedBatchCall(invocation, operation, batch, Awaiter.NONE).elements();
         return style.run(place -> place.isInTransaction()
                 ? uncached(place.load())
-                : new CachedBatchCall(invocation, operation, batch, place.load()).fetch(cache.get(), elements));
+                : new CachedBatchCall(arguments.next(), operation, batch, place.load()).fetch(cache.get(), elements));
     }
 
     private @Nullable Object uncached(Awaiter awaiter) throws Throwable {
-        return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone()));
+        return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(arguments.next()));
     }
 
     /** A read of one value, once for each subscription. */
@@ -85,13 +85,16 @@ final class AsyncRead {
             if (place.isInTransaction() || !callers.areSame(this::keys)) {
                 return null;
             }
-            LaterCall loader =
-                    new LaterCall(new CachedCall(invocation, operation, key, place.load()), place, this::mayBeCached);
+            LaterCall loader = new LaterCall(new CachedCall(arguments, operation, key, place.load()), place, this);
             return cache.get().async().fetch(key, loader, value -> operation.mayStore(call, value));
         }
 
         private boolean mayBeCached() {
             return callers.pass(this::keys);
+        }
+
+        private boolean belongsToKey() {
+            return !arguments.mayChange() || callers.areUnchanged(this::keys);
         }
 
         private List<CacheKey<Object>> keys() {
@@ -104,12 +107,8 @@ final class AsyncRead {
         }
     }
 
-    /**
-     * Loads by the rest of the invocation, and does not wait for the result of the method.
-     *
-     * @param check see {@link Loader.Later#mayBeCached}
-     */
-    private record LaterCall(CachedCall call, Place place, BooleanSupplier check) implements Loader.Later<Object> {
+    /** Loads by the rest of the invocation, and does not wait for the result of the method. */
+    private record LaterCall(CachedCall call, Place place, SingleRead read) implements Loader.Later<Object> {
 
         @Override
         public @Nullable CompletionStage<Object> begin() throws Throwable {
@@ -118,7 +117,11 @@ final class AsyncRead {
 
         @Override
         public @Nullable Object load() throws Throwable {
-            return call.load();
+            try {
+                return call.load();
+            } finally {
+                HeldArguments.keepToCallerUnless(belongsToKey());
+            }
         }
 
         @Override
@@ -128,7 +131,12 @@ final class AsyncRead {
 
         @Override
         public boolean mayBeCached() {
-            return check.getAsBoolean();
+            return read.mayBeCached();
+        }
+
+        @Override
+        public boolean belongsToKey() {
+            return read.belongsToKey();
         }
     }
 }

@@ -4,7 +4,6 @@ import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
-import io.easykit.cache.aop.UpdateOperation.KeysAfter;
 import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallersKeys;
@@ -64,19 +63,15 @@ final class AsyncUpdate {
 
     /** The thread has no transaction, and a serial cache begins none: the method may work on other threads. */
     private @Nullable Object update(List<CacheKey<?>> keys, Awaiter awaiter) throws Throwable {
-        Action<Object, Throwable> action = () -> proceed(awaiter);
+        Action<Object, Throwable> action = () -> proceed(keys, awaiter);
         return keys.isEmpty() ? action.run() : cache.updateInTransaction(keys, action);
     }
 
-    private @Nullable Object proceed(Awaiter awaiter) throws Throwable {
-        Object result = awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone()));
-        if (!operation.after().isEmpty()) {
-            KeysAfter after = operation.keysAfter(call.withResult(result));
-            cache.invalidate(after.keys());
-            if (after.problem() != null) {
-                throw after.problem();
-            }
-        }
-        return result;
+    private @Nullable Object proceed(List<CacheKey<?>> keys, Awaiter awaiter) throws Throwable {
+        return operation.run(
+                call,
+                keys,
+                () -> awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone())),
+                cache::invalidate);
     }
 }

@@ -19,7 +19,7 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
  */
 final class CachedCall implements Loader<Object, Throwable> {
 
-    private final ProxyMethodInvocation invocation;
+    private final HeldArguments arguments;
     private final ReadOperation operation;
     private final CacheKey<Object> key;
     private final Awaiter awaiter;
@@ -30,8 +30,8 @@ final class CachedCall implements Loader<Object, Throwable> {
     private boolean loaded;
 
     /** @param awaiter waits for the result of the method */
-    CachedCall(ProxyMethodInvocation invocation, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
-        this.invocation = invocation;
+    CachedCall(HeldArguments arguments, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
+        this.arguments = arguments;
         this.operation = operation;
         this.key = key;
         this.awaiter = awaiter;
@@ -48,15 +48,17 @@ final class CachedCall implements Loader<Object, Throwable> {
             return invokeAgain();
         }
         loaded = true;
+        MethodInvocation next = arguments.next();
         if (key.spec().options().consistency() == Consistency.CP) {
-            original = ArgumentCopies.of(invocation.getArguments());
+            original = ArgumentCopies.of(next.getArguments());
         }
-        return ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone());
+        return ExposeInvocationInterceptor.INSTANCE.invoke(next);
     }
 
     private @Nullable Object invokeAgain() throws Throwable {
         Object[] copies = original == null ? null : ArgumentCopies.of(original);
-        MethodInvocation again = copies == null ? invocation.invocableClone() : invocation.invocableClone(copies);
+        MethodInvocation again =
+                copies == null ? arguments.next() : arguments.invocation().invocableClone(copies);
         LoadAbandonedException changed = differs(again, "The method has changed its arguments: the key is no longer ");
         if (changed != null) {
             throw changed;
@@ -66,11 +68,12 @@ final class CachedCall implements Loader<Object, Throwable> {
 
     @Override
     public @Nullable Loader<Object, Throwable> forBackground() {
-        Object[] arguments = operation.reloads().arePossible() ? ArgumentCopies.of(invocation.getArguments()) : null;
-        if (arguments == null) {
+        ProxyMethodInvocation invocation = arguments.invocation();
+        Object[] copies = operation.reloads().arePossible() ? ArgumentCopies.of(invocation.getArguments()) : null;
+        if (copies == null) {
             return null;
         }
-        ProxyMethodInvocation copy = (ProxyMethodInvocation) invocation.invocableClone(arguments);
+        HeldArguments copy = HeldArguments.of((ProxyMethodInvocation) invocation.invocableClone(copies));
         return new CachedCall(copy, operation, key, awaiter)::loadInBackground;
     }
 
@@ -83,7 +86,8 @@ final class CachedCall implements Loader<Object, Throwable> {
     }
 
     private void requireSameKey() {
-        LoadAbandonedException other = differs(invocation, "The key depends on the thread: here it is not ");
+        LoadAbandonedException other =
+                differs(arguments.invocation(), "The key depends on the thread: here it is not ");
         if (other != null) {
             operation.reloads().giveUp();
             throw other;

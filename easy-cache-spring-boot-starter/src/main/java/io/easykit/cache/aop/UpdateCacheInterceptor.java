@@ -3,8 +3,8 @@ package io.easykit.cache.aop;
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
-import io.easykit.cache.aop.UpdateOperation.KeysAfter;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -44,30 +44,14 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         boolean joins = transactional.get().joinTransaction(call.getMethod(), call.implementationClass());
-        Action<Object, Throwable> action = () -> proceed(invocation, call, operation, joins);
         List<CacheKey<?>> keys = operation.keysBefore(call);
+        Consumer<List<CacheKey<?>>> late = joins ? cache.get()::invalidateInTransaction : cache.get()::invalidate;
+        Action<Object, Throwable> action = () -> operation.run(call, keys, invocation::proceed, late);
         if (keys.isEmpty()) {
             return action.run();
         }
         return joins
                 ? cache.get().updateInTransaction(keys, action)
                 : cache.get().update(keys, action);
-    }
-
-    private @Nullable Object proceed(MethodInvocation invocation, Call call, UpdateOperation operation, boolean joins)
-            throws Throwable {
-        Object result = invocation.proceed();
-        if (!operation.after().isEmpty()) {
-            KeysAfter after = operation.keysAfter(call.withResult(result));
-            if (joins) {
-                cache.get().invalidateInTransaction(after.keys());
-            } else {
-                cache.get().invalidate(after.keys());
-            }
-            if (after.problem() != null) {
-                throw after.problem();
-            }
-        }
-        return result;
     }
 }

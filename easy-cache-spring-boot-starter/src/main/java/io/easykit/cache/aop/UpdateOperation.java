@@ -1,12 +1,19 @@
 package io.easykit.cache.aop;
 
+import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.style.ReturnedValue;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The operation of an {@code @UpdateCache} method.
@@ -16,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param returned how the method returns its result
  */
 record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue returned) {
+
+    private static final Logger log = LoggerFactory.getLogger(UpdateOperation.class);
 
     List<CacheKey<?>> keysBefore(Call call) {
         List<CacheKey<?>> keys = new ArrayList<>(before.size());
@@ -28,9 +37,50 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         return before.stream().anyMatch(entry -> entry.serial.getAsBoolean());
     }
 
+    /**
+     * Runs the method, and invalidates the keys that are known only after it.
+     *
+     * @param prepared keys that were known before it
+     * @param invalidation of the others
+     */
+    @Nullable Object run(
+            Call call,
+            Collection<CacheKey<?>> prepared,
+            Action<Object, Throwable> method,
+            Consumer<List<CacheKey<?>>> invalidation)
+            throws Throwable {
+        Object result;
+        try {
+            result = method.run();
+        } catch (Throwable failure) {
+            invalidateAfter(failure, changedKeys(call, prepared), invalidation);
+            throw failure;
+        }
+        KeysAfter late = keysAfter(call.withResult(result), prepared);
+        if (!late.keys.isEmpty()) {
+            invalidation.accept(late.keys);
+        }
+        if (late.problem != null) {
+            throw late.problem;
+        }
+        return result;
+    }
+
+    /** The data may have changed although the method has failed, as with an exception after the commit. */
+    private static void invalidateAfter(
+            Throwable failure, List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> invalidation) {
+        try {
+            if (!keys.isEmpty()) {
+                invalidation.accept(keys);
+            }
+        } catch (RuntimeException also) {
+            failure.addSuppressed(also);
+        }
+    }
+
     /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
-    KeysAfter keysAfter(Call call) {
-        List<CacheKey<?>> keys = new ArrayList<>(after.size());
+    private KeysAfter keysAfter(Call call, Collection<CacheKey<?>> prepared) {
+        List<CacheKey<?>> keys = changedKeys(call, prepared);
         Throwable problem = null;
         for (Entry entry : after) {
             try {
@@ -42,12 +92,27 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         return new KeysAfter(keys, problem);
     }
 
+    /** Keys that are others after the method: it has assigned an id, or the caller of a future has changed the argument. */
+    private List<CacheKey<?>> changedKeys(Call call, Collection<CacheKey<?>> prepared) {
+        List<CacheKey<?>> keys = new ArrayList<>();
+        for (Entry entry : before) {
+            try {
+                entry.addKey(call, keys);
+            } catch (RuntimeException gone) {
+                log.debug("A key of {} is not known any more after the method", call.getMethod(), gone);
+            }
+        }
+        Set<CacheKey<?>> known = new HashSet<>(prepared);
+        keys.removeIf(known::contains);
+        return keys;
+    }
+
     /**
-     * Keys named by the result.
+     * Keys that are known after the method.
      *
      * @param problem the first failure; null if the keys are complete
      */
-    record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
+    private record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
 
     /**
      * One entry, or several of a batch.

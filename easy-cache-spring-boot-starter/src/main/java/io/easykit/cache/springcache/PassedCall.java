@@ -1,19 +1,19 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.cache.aop.HeldArguments;
 import io.easykit.cache.springcache.OperationEvaluator.Call;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.core.MethodClassKey;
 
 /** A call of an annotated method that passes Spring's interceptor, any number of times and on any thread. */
-record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod method, OperationBypass bypass) {
+record PassedCall(HeldArguments arguments, Call call, AnnotatedMethod method, OperationBypass bypass) {
 
     /** Calls the method, waits for its result, and returns the value to cache. */
     @Nullable Object content(Awaiter awaiter) throws Throwable {
-        return content(invocation.invocableClone(), awaiter);
+        return content(arguments.next(), awaiter);
     }
 
     /** Calls the method by a copy of the invocation. */
@@ -23,7 +23,7 @@ record PassedCall(ProxyMethodInvocation invocation, Call call, AnnotatedMethod m
 
     /** Calls the method without any operation. */
     @Nullable Object proceed() throws Throwable {
-        return proceed(invocation);
+        return proceed(arguments.original());
     }
 
     /** Calls the method without any operation, by a copy of the invocation. Returns what the method returns. */

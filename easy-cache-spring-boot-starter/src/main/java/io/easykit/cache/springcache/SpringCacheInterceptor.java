@@ -1,5 +1,6 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.cache.aop.HeldArguments;
 import io.easykit.cache.aop.SpringDeclarations;
 import io.easykit.cache.aop.TransactionalMethods;
 import io.easykit.cache.springcache.OperationEvaluator.Call;
@@ -66,12 +67,19 @@ final class SpringCacheInterceptor implements MethodInterceptor {
         if (method == null) {
             return leaveToSpring(invocation, all.bypass());
         }
-        Call call = new Call(target, targetClass, invocation.getMethod(), invocation.getArguments());
+        HeldArguments arguments = method.isRead() && method.returned().isLater()
+                ? HeldArguments.copiesOf((ProxyMethodInvocation) invocation)
+                : HeldArguments.of((ProxyMethodInvocation) invocation);
+        Call call = new Call(
+                target,
+                targetClass,
+                invocation.getMethod(),
+                arguments.invocation().getArguments());
         List<Evaluation> evaluations = evaluator.evaluate(method.operations(), call);
         if (AnnotatedMethod.isMixed(method.operations()) || !areOwn(evaluations)) {
             return leaveToSpring(invocation, all.bypass());
         }
-        PassedCall passed = new PassedCall((ProxyMethodInvocation) invocation, call, method, all.bypass());
+        PassedCall passed = new PassedCall(arguments, call, method, all.bypass());
         AdapterParts parts = manager.get().parts();
         return method.isRead()
                 ? new SpringRead(parts, evaluator, passed).run(evaluations)

@@ -6,6 +6,7 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.aop.ArgumentCopies;
+import io.easykit.cache.aop.HeldArguments;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
 import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
@@ -55,7 +56,7 @@ final class SpringRead {
             boolean same = !place.isElsewhere() || callers.pass(this::keysNow);
             // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
             boolean uncached = place.isInTransaction() || !same;
-            return method.resultOf(uncached ? call.content(place.load()) : read(steps, place.load()));
+            return method.resultOf(uncached ? call.content(place.load()) : read(steps, place.load(), callers));
         });
     }
 
@@ -67,8 +68,8 @@ final class SpringRead {
         return steps.stream().map(Step::key).toList();
     }
 
-    private @Nullable Object read(List<Step> steps, Awaiter awaiter) throws Throwable {
-        MethodLoader method = new MethodLoader(steps, awaiter);
+    private @Nullable Object read(List<Step> steps, Awaiter awaiter, CallersKeys callers) throws Throwable {
+        MethodLoader method = new MethodLoader(steps, awaiter, callers);
         Loader<Object, Throwable> loader = method;
         for (int i = steps.size() - 1; i > 0; i--) {
             Step step = steps.get(i);
@@ -136,34 +137,47 @@ final class SpringRead {
 
         private final List<Step> steps;
         private final Awaiter awaiter;
+        private final CallersKeys callers;
         private Object @Nullable [] original;
         private boolean loaded;
 
         /** Whether the method has run in the present attempt of the outermost load. */
         private boolean hasRun;
 
-        MethodLoader(List<Step> steps, Awaiter awaiter) {
+        MethodLoader(List<Step> steps, Awaiter awaiter, CallersKeys callers) {
             this.steps = steps;
             this.awaiter = awaiter;
+            this.callers = callers;
         }
 
         @Override
         public @Nullable Object load() throws Throwable {
-            Object content = call.content(next(), awaiter);
-            hasRun = true;
-            return content;
+            try {
+                Object content = call.content(next(), awaiter);
+                hasRun = true;
+                return content;
+            } finally {
+                HeldArguments.keepToCallerUnless(belongsToKey());
+            }
+        }
+
+        /** A call that has returned or thrown on the thread of its caller belongs to the keys that it began with. */
+        boolean belongsToKey() {
+            boolean mayChange =
+                    call.method().returned().isLater() && call.arguments().mayChange();
+            return !mayChange || callers.areUnchanged(SpringRead.this::keysNow);
         }
 
         /** The invocation for the next load. */
         private MethodInvocation next() {
-            ProxyMethodInvocation invocation = call.invocation();
+            ProxyMethodInvocation invocation = call.arguments().next();
             Object[] arguments = invocation.getArguments();
             if (!loaded) {
                 loaded = true;
                 boolean repeated = steps.stream()
                         .anyMatch(step -> step.key().spec().options().consistency() == Consistency.CP);
                 original = repeated ? ArgumentCopies.of(arguments) : null;
-                return invocation.invocableClone();
+                return invocation;
             }
             Object[] copies = original == null ? null : ArgumentCopies.of(original);
             Object[] again = copies == null ? arguments : copies;
@@ -200,7 +214,7 @@ final class SpringRead {
                 return null;
             }
             Step step = steps.get(0);
-            LaterLoader loader = new LaterLoader(new MethodLoader(steps, place.load()), place, callers);
+            LaterLoader loader = new LaterLoader(new MethodLoader(steps, place.load(), callers), place, callers);
             return parts.cache().async().fetch(step.key(), loader, value -> mayStore(step, loader.method, value));
         }
 
@@ -243,6 +257,11 @@ final class SpringRead {
         @Override
         public boolean mayBeCached() {
             return callers.pass(SpringRead.this::keysNow);
+        }
+
+        @Override
+        public boolean belongsToKey() {
+            return method.belongsToKey();
         }
     }
 }

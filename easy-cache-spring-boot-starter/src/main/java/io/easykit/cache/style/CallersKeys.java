@@ -43,6 +43,15 @@ public final class CallersKeys {
         return same;
     }
 
+    /** Whether the keys are still the same when the method has ended. It may have changed its arguments, and so may its caller. */
+    public boolean areUnchanged(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
+        try {
+            return new LinkedHashSet<CacheKey<?>>(here.get()).equals(expected);
+        } catch (RuntimeException unknown) {
+            return false;
+        }
+    }
+
     /** As {@link #pass}, on the thread of a subscriber, which does not call the method. */
     public boolean areSame(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();

@@ -30,6 +30,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -229,12 +230,11 @@ class AsyncMethodsIntegrationTests {
             return Mono.just(TENANT.get() + id);
         }
 
-        /** Its key changes if the list changes. */
-        @Cacheable(prefix = "sorted", keys = "#ids")
-        public Mono<String> sorted(List<Long> ids) {
+        /** Changes its key. An argument of this class cannot be copied. */
+        @Cacheable(prefix = "next", keys = "#from.get()")
+        public Mono<Long> next(AtomicLong from) {
             loads.incrementAndGet();
-            ids.sort(null);
-            return Mono.just(ids.toString());
+            return Mono.just(from.incrementAndGet());
         }
 
         @Cacheable(prefix = "deep", keys = "#depth")
@@ -780,12 +780,11 @@ class AsyncMethodsIntegrationTests {
     /** The first subscription has changed the argument. */
     @Test
     void aMonoThatIsSubscribedAgainWithAnotherKeyIsNotCached() {
-        Mono<String> read = users.sorted(new ArrayList<>(List.of(2L, 1L, id)));
-        String sorted = List.of(1L, 2L, id).toString();
+        Mono<Long> read = users.next(new AtomicLong(id));
 
-        assertThat(read.block(WAIT)).isEqualTo(sorted);
-        assertThat(read.block(WAIT)).isEqualTo(sorted);
-        assertThat(read.block(WAIT)).isEqualTo(sorted);
+        assertThat(read.block(WAIT)).isEqualTo(id + 1);
+        assertThat(read.block(WAIT)).isEqualTo(id + 2);
+        assertThat(users.next(new AtomicLong(id)).block(WAIT)).isEqualTo(id + 1);
         assertThat(target.loads).hasValue(3);
     }
 

@@ -100,6 +100,13 @@ class SpringCacheThreadStateIntegrationTests {
             return Mono.just(ids.toString());
         }
 
+        /** Changes its key. */
+        @Cacheable(cacheNames = "next", key = "#from.get()")
+        public Mono<String> next(AtomicReference<String> from) {
+            calls.add("read");
+            return Mono.just(from.updateAndGet(text -> text + "!"));
+        }
+
         /** Sets its key, and fails once after it. */
         @CachePut(cacheNames = "list", key = "#key.get()")
         public Mono<String> save(AtomicReference<String> key) {
@@ -256,24 +263,24 @@ class SpringCacheThreadStateIntegrationTests {
         assertThat(calls).hasSize(before + 1);
     }
 
-    /** The first subscription has changed the argument. */
+    /** The first subscription has changed the argument, which cannot be copied. */
     @Test
     void aReadThatIsSubscribedAgainWithAnotherKeyRunsWithoutTheCache() {
         int before = calls.size();
-        Mono<String> read = texts.ofAllReactively(new ArrayList<>(List.of(2L, 1L)));
+        Mono<String> read = texts.next(new AtomicReference<>("a"));
 
-        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
-        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
-        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("a!");
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("a!!");
 
-        assertThat(calls).hasSize(before + 3);
-        assertThat(keys("ec:list::*")).hasSize(1).allMatch(key -> key.indexOf('2') < key.indexOf('1'));
+        assertThat(calls).hasSize(before + 2);
+        assertThat(texts.next(new AtomicReference<>("a")).block(Duration.ofSeconds(30)))
+                .isEqualTo("a!");
     }
 
     @Test
-    void aReadThatIsSubscribedAgainWithItsKeyIsCached() {
+    void aReadThatIsSubscribedAgainHasItsArgumentsAsTheyWere() {
         int before = calls.size();
-        Mono<String> read = texts.ofAllReactively(new ArrayList<>(List.of(1L, 2L)));
+        Mono<String> read = texts.ofAllReactively(new ArrayList<>(List.of(2L, 1L)));
 
         assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
         assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("[1, 2]");
