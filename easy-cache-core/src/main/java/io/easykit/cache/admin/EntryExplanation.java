@@ -88,6 +88,12 @@ public record EntryExplanation(
          */
         UNDELIVERED,
 
+        /**
+         * This node has a new connection to Redis, and has not yet repeated its recent invalidation of the entry: after a fail-over
+         * the server may lack it. Readers on this node load for themselves; those of other nodes get the stored value.
+         */
+        WITHHELD,
+
         /** Redis did not answer. */
         UNAVAILABLE
     }

@@ -27,6 +27,10 @@ import org.slf4j.LoggerFactory;
 final class CacheAdministration implements EasyCacheAdmin {
 
     private static final Logger log = LoggerFactory.getLogger(EasyCacheAdmin.class);
+    private static final String WITHHELD =
+            "This node has invalidated the entry shortly before it got a new connection to Redis, which may lead to another"
+                    + " server. Until it has repeated the invalidation, readers on this node get no stored value and load for"
+                    + " themselves.";
 
     private final CacheClusters clusters;
     private final KnownCaches caches;
@@ -70,6 +74,10 @@ final class CacheAdministration implements EasyCacheAdmin {
         if (cluster.pending().holds(key)) {
             return undelivered(told);
         }
+        if (told.state() != EntryExplanation.State.UNAVAILABLE
+                && cluster.store().withholds(key)) {
+            return ownNode(told, EntryExplanation.State.WITHHELD, WITHHELD);
+        }
         return cluster.holdsNear(key)
                 ? and(
                         told,
@@ -84,12 +92,19 @@ final class CacheAdministration implements EasyCacheAdmin {
         if (told.state() == EntryExplanation.State.UNAVAILABLE) {
             return and(told, waits);
         }
+        return ownNode(
+                told,
+                EntryExplanation.State.UNDELIVERED,
+                waits + " Until then readers on this node load for themselves.");
+    }
+
+    /** What holds for readers on this node only, before what the store has for all others. */
+    private static EntryExplanation ownNode(EntryExplanation told, EntryExplanation.State state, String here) {
         List<String> sentences = new ArrayList<>();
-        sentences.add(waits + " Until then readers on this node load for themselves.");
+        sentences.add(here);
         sentences.add("For readers on other nodes the following holds.");
         sentences.addAll(told.sentences());
-        return new EntryExplanation(
-                told.key(), told.at(), EntryExplanation.State.UNDELIVERED, told.nextRead(), sentences, told.fields());
+        return new EntryExplanation(told.key(), told.at(), state, told.nextRead(), sentences, told.fields());
     }
 
     private static EntryExplanation explain(CacheKey<?> key, CacheCluster cluster) {
@@ -97,7 +112,7 @@ final class CacheAdministration implements EasyCacheAdmin {
             return withLimits(
                     key,
                     EntryExplainer.explain(
-                            key, cluster.inspect(key), cluster.epochs().of(key)));
+                            key, cluster.store().inspect(key), cluster.epochs().of(key)));
         } catch (StoreUnavailableException away) {
             return unavailable(key, cluster, away);
         }

@@ -11,7 +11,6 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Partitions;
-import io.easykit.cache.store.StoredEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -162,9 +161,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return new RecoveryWorker(delivery, upkeep, redelivery, breaker, this, ticker);
     }
 
-    /** See {@link EntryStore#inspect}. */
-    StoredEntry inspect(CacheKey<?> key) {
-        return store.inspect(key);
+    /** For explanations. Readers have their own parts. */
+    GuardedStore store() {
+        return store;
     }
 
     boolean holdsNear(CacheKey<?> key) {

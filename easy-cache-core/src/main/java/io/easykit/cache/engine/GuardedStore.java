@@ -70,6 +70,12 @@ final class GuardedStore implements EntryStore {
         return suspect.include(breaker, repeated, key) ? SuspectReplies.withoutValue(seen) : seen;
     }
 
+    /** Whether the store may lack a recent invalidation of this node, so that replies about the entry lose their value. */
+    boolean withholds(CacheKey<?> key) {
+        CircuitBreaker breaker = availability.of(key);
+        return suspect.include(breaker, breaker.repetition().repeated(), key);
+    }
+
     @Override
     public StoredEntry inspect(CacheKey<?> key) {
         CircuitBreaker breaker = availability.of(key);

@@ -10,7 +10,10 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CachedValue;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.Outcome;
 import io.easykit.cache.StaleOnErrorOptions;
+import io.easykit.cache.admin.EntryExplanation;
+import io.easykit.cache.admin.EntryExplanation.State;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -130,6 +133,30 @@ class LostInvalidationTests extends TwoNodes {
             assertThat(call.read(a, own, database)).isEqualTo("new");
             assertThat(b.fetch(own, database::get)).isEqualTo("new");
         }
+    }
+
+    @Test
+    void areExplainedUntilTheyAreRepeated() {
+        updateThatGetsLost(key).run();
+        assertThat(a.admin().explain(key).state()).isEqualTo(State.FRESH);
+        bench.store.reconnect();
+
+        EntryExplanation told = a.admin().explain(key);
+
+        assertThat(told.state()).isEqualTo(State.WITHHELD);
+        assertThat(told.nextRead()).isEqualTo(Outcome.SUCCESS);
+        assertThat(told.sentences().get(0))
+                .contains("new connection to Redis")
+                .endsWith("readers on this node get no stored value and load for themselves.");
+        assertThat(told.sentences().get(1)).isEqualTo("For readers on other nodes the following holds.");
+        assertThat(told.sentences().get(2)).startsWith("Readers get the value.");
+        assertThat(a.admin().explain(Workbench.ap().key(2)).state())
+                .as("an entry that this node has not updated")
+                .isEqualTo(State.ABSENT);
+        assertThat(b.admin().explain(key).state()).as("another node").isEqualTo(State.FRESH);
+
+        tick(a, 1);
+        assertThat(a.admin().explain(key).state()).isNotIn(State.WITHHELD, State.FRESH);
     }
 
     @ParameterizedTest

@@ -191,7 +191,7 @@ public final class CacheApi implements ConsoleApi {
             case ABSENT, EXPIRED, CLEARED, INVALIDATED -> "absent";
             case LOADING, LOAD_LATE, LOAD_RELEASED -> "loading";
             case STALE -> "stale";
-            case UPDATING, UPDATE_LOST, UNDELIVERED -> "updating";
+            case UPDATING, UPDATE_LOST, UNDELIVERED, WITHHELD -> "updating";
             case UNREADABLE, NO_ENTRY -> "unreadable";
             case UNAVAILABLE -> "away";
         };
