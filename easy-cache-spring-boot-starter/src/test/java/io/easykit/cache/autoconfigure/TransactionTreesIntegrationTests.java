@@ -20,15 +20,19 @@ import io.easykit.cache.autoconfigure.TransactionTree.Write;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -85,7 +89,7 @@ class TransactionTreesIntegrationTests {
 
     private static long rows;
 
-    /** Cached under both consistencies. */
+    /** Cached under both consistencies, in the near level, by batches and by futures. */
     static class Items {
 
         private final JdbcClient jdbc;
@@ -99,9 +103,24 @@ class TransactionTreesIntegrationTests {
             return stored(id);
         }
 
+        @Cacheable(prefix = "tree-near", keys = "#id", staleWindow = "300ms", nearTtl = "300ms")
+        public Integer near(long id) {
+            return stored(id);
+        }
+
         @Cacheable(prefix = "tree-strong", keys = "#id", consistency = Consistency.CP)
         public Integer strong(long id) {
             return stored(id);
+        }
+
+        @Cacheable(prefix = "tree-strong", keys = "#ids", batch = true, consistency = Consistency.CP)
+        public Map<Long, Integer> strongBatch(Collection<Long> ids) {
+            return ids.stream().collect(Collectors.toMap(id -> id, this::stored));
+        }
+
+        @Cacheable(prefix = "tree-strong", keys = "#id", consistency = Consistency.CP)
+        public CompletableFuture<Integer> strongLater(long id) {
+            return CompletableFuture.completedFuture(stored(id));
         }
 
         Integer stored(long id) {
@@ -112,12 +131,14 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         public void undeclared(long id, Runnable work) {
             work.run();
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional
         public void required(long id, Runnable work) {
@@ -125,6 +146,7 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional(propagation = Propagation.REQUIRES_NEW)
         public void requiresNew(long id, Runnable work) {
@@ -132,6 +154,7 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional(propagation = Propagation.NESTED)
         public void nested(long id, Runnable work) {
@@ -139,6 +162,7 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional(propagation = Propagation.NOT_SUPPORTED)
         public void notSupported(long id, Runnable work) {
@@ -146,6 +170,7 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional(propagation = Propagation.MANDATORY)
         public void mandatory(long id, Runnable work) {
@@ -153,6 +178,7 @@ class TransactionTreesIntegrationTests {
         }
 
         @UpdateCache(prefix = "tree-weak", keys = "#id")
+        @UpdateCache(prefix = "tree-near", keys = "#id")
         @UpdateCache(prefix = "tree-strong", keys = "#id")
         @Transactional(propagation = Propagation.NEVER)
         public void never(long id, Runnable work) {
@@ -365,6 +391,7 @@ class TransactionTreesIntegrationTests {
         void fill() {
             for (long id = firstRow; id < firstRow + TransactionTree.ROWS; id++) {
                 NODES.get(0).items().weak(id);
+                NODES.get(1).items().near(id);
                 NODES.get(1).items().strong(id);
             }
         }
@@ -460,7 +487,15 @@ class TransactionTreesIntegrationTests {
 
         private Integer read(Node node, int row, boolean strong) {
             long id = firstRow + row;
-            return strong ? node.items().strong(id) : node.items().weak(id);
+            int way = Math.floorMod(seed + row, 3);
+            if (!strong) {
+                return way == 0 ? node.items().weak(id) : node.items().near(id);
+            }
+            return switch (way) {
+                case 0 -> node.items().strong(id);
+                case 1 -> node.items().strongBatch(List.of(id)).get(id);
+                default -> node.items().strongLater(id).join();
+            };
         }
 
         /** Meanwhile the thread of the tree waits, so the database does not change. */

@@ -3,8 +3,12 @@ package io.easykit.cache.blog;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.hibernate.Hibernate;
 import org.springframework.transaction.annotation.Transactional;
@@ -46,6 +50,21 @@ class Articles {
         return new Summary(article.getTitle(), article.tags().size());
     }
 
+    @Cacheable(prefix = "near", keys = "#id", staleWindow = "200ms", nearTtl = "200ms")
+    public Headline near(long id) {
+        return load(id);
+    }
+
+    @Cacheable(prefix = "batch", keys = "#ids", batch = true, consistency = Consistency.CP)
+    public Map<Long, Headline> batch(Collection<Long> ids) {
+        return ids.stream().collect(Collectors.toMap(id -> id, this::load));
+    }
+
+    @Cacheable(prefix = "later", keys = "#id", consistency = Consistency.CP)
+    public CompletableFuture<Headline> later(long id) {
+        return CompletableFuture.completedFuture(load(id));
+    }
+
     @Cacheable(prefix = "hinted", keys = "#id")
     public Headline hinted(long id) {
         return load(id);
@@ -74,6 +93,9 @@ class Articles {
 
     @UpdateCache(prefix = "article", keys = "#id")
     @UpdateCache(prefix = "headline", keys = "#id")
+    @UpdateCache(prefix = "near", keys = "#id")
+    @UpdateCache(prefix = "batch", keys = "#id")
+    @UpdateCache(prefix = "later", keys = "#id")
     @UpdateCache(prefix = "summary", keys = "#id")
     @UpdateCache(prefix = "entity", keys = "#id")
     @UpdateCache(prefix = "demanding", keys = "#id")

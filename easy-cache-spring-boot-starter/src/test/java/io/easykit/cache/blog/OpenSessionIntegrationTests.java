@@ -15,6 +15,7 @@ import jakarta.persistence.EntityManagerFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -91,6 +92,7 @@ class OpenSessionIntegrationTests {
     @BeforeEach
     void fill() {
         RedisServer.shared().flush();
+        context.getBean(EasyCacheEngine.class).clearLocally();
         repository.deleteAll();
         for (long id = ID; id <= 20; id++) {
             Article article = new Article(id);
@@ -106,6 +108,7 @@ class OpenSessionIntegrationTests {
         in(place, () -> entity().setTitle("never saved"), () -> {
             assertThat(articles.strong(ID).title()).isEqualTo(Article.titleOf(0));
             assertThat(articles.eventual(ID).title()).isEqualTo(Article.titleOf(0));
+            everyOtherStyleReads(0);
             assertThat(articles.entity(ID).getTitle()).isEqualTo(Article.titleOf(0));
             assertThat(articles.summary(ID)).isEqualTo(new Summary(Article.titleOf(0), 2));
         });
@@ -125,6 +128,7 @@ class OpenSessionIntegrationTests {
                 () -> {
                     assertThat(articles.strong(ID).revision()).isEqualTo(1);
                     assertThat(articles.eventual(ID).revision()).isEqualTo(1);
+                    everyOtherStyleReads(1);
                     assertThat(articles.entity(ID).getRevision()).isEqualTo(1);
                 });
         shouldBeStored(1);
@@ -332,7 +336,16 @@ class OpenSessionIntegrationTests {
         assertThat(elsewhere(() -> articles.strong(ID))).isEqualTo(new Headline(revision, Article.titleOf(revision)));
         assertThat(elsewhere(() -> articles.eventual(ID))).isEqualTo(new Headline(revision, Article.titleOf(revision)));
         assertThat(elsewhere(() -> articles.entity(ID)).getTitle()).isEqualTo(Article.titleOf(revision));
+        elsewhere(() -> everyOtherStyleReads(revision));
         assertThat(target.loads).hasValue(0);
+    }
+
+    private boolean everyOtherStyleReads(long revision) {
+        Headline expected = new Headline(revision, Article.titleOf(revision));
+        assertThat(articles.near(ID)).isEqualTo(expected);
+        assertThat(articles.batch(List.of(ID))).isEqualTo(Map.of(ID, expected));
+        assertThat(articles.later(ID).orTimeout(20, TimeUnit.SECONDS).join()).isEqualTo(expected);
+        return true;
     }
 
     /** Reads the entities of the session, then the cache. */
