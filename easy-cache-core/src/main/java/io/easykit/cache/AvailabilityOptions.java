@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param minimumCalls number of calls in the window before the rate counts
  * @param probeInterval interval of the probes while Redis is unavailable, and of the reads of raised epochs while it is
  *     available; at most one second
- * @param probesToRecover number of probes in a row that must succeed
+ * @param probesToRecover number of probes in a row that must succeed before the recovery, and of checks in a row that must fail
+ *     before Redis is marked unavailable
  */
 public record AvailabilityOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {

@@ -23,7 +23,7 @@ final class ConcurrencyLimiter {
     private int poisonSuspects;
     private int nonPrefetchWaiters;
 
-    /** @param ahead how many more may be taken at most */
+    /** @param ahead maximum number of permits for prefetched calls */
     ConcurrencyLimiter(int count, int ahead, LongSupplier nanos) {
         this.count = count;
         this.prefetch = new PrefetchPolicy(count, ahead, nanos);
@@ -37,7 +37,7 @@ final class ConcurrencyLimiter {
         private boolean needsNonPrefetch;
         private boolean granted;
 
-        /** @param wake called when a place is kept for this waiter; returns at once */
+        /** @param wake called when a permit is reserved for this waiter; returns at once */
         Waiter(Runnable wake) {
             this.wake = wake;
         }
@@ -54,7 +54,7 @@ final class ConcurrencyLimiter {
         static final Permits NONE = new Permits(0, 0);
     }
 
-    /** Takes up to so many, at least 1; where there is none, the next one is kept for the waiter, and it is woken. */
+    /** Takes up to {@code most} permits. If none is free, the waiter is queued, and woken when a permit is reserved for it. */
     synchronized Permits take(Waiter waiter, int most) {
         int kept = waiter.granted ? 1 : 0;
         int free = count - permits + kept;
@@ -139,7 +139,7 @@ final class ConcurrencyLimiter {
         poisonSuspects -= poisonSuspect ? 1 : 0;
     }
 
-    /** A run that was claimed ahead found no place in time. */
+    /** A prefetched run did not start in time. */
     synchronized void recordTimeout() {
         prefetch.recordTimeout();
     }

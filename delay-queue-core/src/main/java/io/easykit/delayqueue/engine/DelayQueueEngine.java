@@ -270,8 +270,8 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * What runs the handlers, such as one virtual thread a call; each container bounds how many, and claims nothing
-         * ahead of a free place. Own pools of platform threads unless given. A task that is refused is handed back.
+         * What runs the handlers, such as one virtual thread a call; each container bounds how many, and prefetches
+         * nothing. Own pools of platform threads unless given. A task that is refused is handed back.
          */
         public Builder workers(@Nullable Executor workers) {
             this.workers = workers == null ? Workers::pool : endpoint -> Workers.given(workers);

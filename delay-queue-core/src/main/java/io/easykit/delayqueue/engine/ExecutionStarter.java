@@ -56,7 +56,7 @@ final class ExecutionStarter {
         return context.nanos() - refusedUntil >= 0;
     }
 
-    /** Runs that were claimed ahead of a free permit. */
+    /** Runs that were prefetched. */
     PrefetchedRuns prefetched() {
         return prefetched;
     }

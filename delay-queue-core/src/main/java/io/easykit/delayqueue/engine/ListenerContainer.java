@@ -335,8 +335,9 @@ public final class ListenerContainer implements RunningListeners.Member {
     }
 
     /**
-     * How many calls may be claimed ahead of a free place: none where a run may last longer than the call of its handler, where a
-     * message that waits here would be dead if this node died, and where it would use a permit or a place of the topic.
+     * Maximum number of calls to prefetch. 0 if the workers do not queue runs; if messages are acknowledged manually, because a run
+     * may last longer than the call of its handler; if one lease expiration makes a dead letter, because a prefetched message would
+     * die with this node; and if the topic has limits, because a prefetched message would use up its share of them.
      */
     private int mostPrefetched(Workers runners) {
         boolean never = !runners.queues()

@@ -17,13 +17,15 @@ import org.slf4j.LoggerFactory;
  * The leases of this process in the outbox: its own, and those of processes that have died. Rows of an owner are stored by the
  * holder of its lease only, one holder at a time, so they are stored in order, and once.
  *
- * <p>Each process renews its leases, six times in the time of a lease. A lease that this process has seen unchanged for the
- * whole time is free to take, as is one that nobody holds. The holder stores only in the first half of the time since
- * its last renewal began, so a call that begins then has half of the time to end. Two processes could store the same rows only
- * if one pauses for longer than that, between this check and the call.
+ * <p><b>Renewal.</b> A process renews its leases six times in the duration of a lease. A holder stores only within half a lease of
+ * its last renewal, so a call that begins in time has the other half to end.
  *
- * <p>A process that has lost its own lease goes on writing rows. The new holder stores them until it finds none, and releases
- * the lease; then the process takes it back. So the lease of a process that was killed is removed, also if it has left no rows.
+ * <p><b>Taking over.</b> Process B takes the lease of process A if nobody holds it, or if B has seen it unchanged for its whole
+ * duration. From then on B stores the rows of A. Both could store the same rows only if A pauses for more than half a lease between
+ * its check and the call.
+ *
+ * <p><b>Return.</b> If A still runs, it goes on writing rows. B stores them until it finds none, and releases the lease; then A
+ * takes it back. The lease of a process that was killed is removed in the same way, also if it has left no rows.
  */
 final class OutboxLeases {
 

@@ -4,16 +4,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * How many calls of a handler may be claimed ahead of a free place. A trip to the store takes about as long as some runs of
- * a quick handler, and costs the store as much as ten messages in it: without anything ahead, the handlers wait for trips,
- * and each trip serves no more messages than there are places.
+ * Number of messages to prefetch: calls of a handler whose messages are claimed before there is a permit for them. A call of the
+ * store takes about as long as some runs of a quick handler, and costs the store as much as ten messages in it. Without prefetching,
+ * handlers wait for these calls, and each call serves no more messages than there are permits.
  *
- * <p><b>How many.</b> As many as are likely to begin within a millisecond: places × 1 ms / mean time of a run, so 80 for
- * eight places and a handler of 0.1 ms, 1 for one of 5 ms, none for one of 10 ms. The mean is that of the latest runs, each
- * weighing an eighth. It begins so high that it takes some fifty quick runs until anything is claimed ahead.
+ * <p><b>How many.</b> As many as are likely to start within a millisecond: permits × 1 ms / mean time of a run. That is 80 for
+ * eight permits and a handler of 0.1 ms, 1 for one of 5 ms, and none for one of 10 ms. The mean is that of the latest runs, each
+ * weighing an eighth. It begins so high that some fifty quick runs come before the first prefetched message.
  *
- * <p><b>When it was wrong.</b> What waits here in vain is handed back ({@link PrefetchedRuns}), at no cost but the trip. Then
- * nothing is claimed ahead for a second, and the mean begins anew.
+ * <p><b>Timeout.</b> If a prefetched run has not started after 20 ms, all unstarted runs of its shard are released
+ * ({@link PrefetchedRuns}), which costs one call. Then prefetching pauses for 1 s, and the mean begins anew.
  *
  * <p>Guarded by its {@link ConcurrencyLimiter}.
  */
@@ -30,9 +30,9 @@ final class PrefetchPolicy {
     private long pausedUntil;
 
     /**
-     * Nothing ahead until the runs are known to be quick.
+     * Prefetches nothing until the runs are known to be quick.
      *
-     * @param most  calls that may be ahead, 0 for never
+     * @param most  maximum number of prefetched calls, 0 for none
      * @param nanos a clock that only moves forward
      */
     PrefetchPolicy(int permits, int most, LongSupplier nanos) {

@@ -6,9 +6,9 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The runs of a shard that were claimed ahead of a free place, until they begin: see {@link PrefetchPolicy}. One that has not begun
- * when its time is over goes back to the store, so that another node takes it. When this node itself stood still meanwhile,
- * as in a pause of the garbage collector, its time begins anew, once. For the consumer's loop only.
+ * The prefetched runs of a shard that have not started: see {@link PrefetchPolicy}. If one has not started after
+ * {@link #MAX_QUEUE_TIME}, all of them are released to the store, so that another node can take them. If this node itself stood
+ * still meanwhile, as in a pause of the garbage collector, the time begins anew, once. For the consumer's loop only.
  */
 final class PrefetchedRuns {
 
@@ -26,7 +26,7 @@ final class PrefetchedRuns {
         oldestFirst.add(new Waiting(run, now + MAX_QUEUE_TIME, false));
     }
 
-    /** Whether there is one that has waited in vain. */
+    /** Whether a run has not started in time. */
     boolean haveTimedOut(long now) {
         for (Waiting first = oldestFirst.peek(); first != null; first = oldestFirst.peek()) {
             boolean mayWaitAnew = !first.anew && now - first.until >= STOOD_STILL;
@@ -51,7 +51,7 @@ final class PrefetchedRuns {
         }
     }
 
-    /** For how long none has waited in vain. */
+    /** Time until the next run has waited too long. */
     long untilTimeout(long now) {
         Waiting first = oldestFirst.peek();
         return first == null ? LoopExecutor.NEVER : first.until - now;

@@ -32,11 +32,15 @@ import org.jspecify.annotations.Nullable;
  * longer than one timeout for the same result. After a refusal each message of the batch is sent again alone, so that one bad
  * message fails no other.
  *
- * <p><b>Interrupts.</b> The store waits for the reply to a batch although the leader's thread is interrupted. If it fails
- * nevertheless, the failure is no statement about the store, so the sends behind the batch go on. If nothing was sent, the
- * others of the batch are sent again. If the call may have been carried out, they fail with an unknown outcome: a message that
- * was stored may have run meanwhile, and a repetition would store it once more. {@link SendRetry} repeats those whose delay is
- * long enough.
+ * <p><b>Interrupts.</b> The store waits for the reply to a batch although the leader's thread is interrupted. If the call fails
+ * nevertheless, the failure says nothing about the store:
+ *
+ * <ul>
+ *   <li>If nothing was sent, the other sends of the batch are sent again.
+ *   <li>If the call may have been carried out, they fail with an unknown outcome. A message that was stored may have run meanwhile,
+ *       and a repetition would store it once more. {@link SendRetry} repeats those whose delay is long enough.
+ *   <li>Sends that wait behind the batch go on in both cases.
+ * </ul>
  */
 final class SendBatcher {
 

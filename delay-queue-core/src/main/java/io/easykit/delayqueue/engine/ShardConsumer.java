@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Claims.</b> As many messages as there are free permits. If the handler is quick, also messages that will begin within
  * a moment ({@link PrefetchPolicy}), so that waiting messages are not bound to a busy node. Acknowledgements travel in the same
- * call. A permit that comes after the poll was due is still used for a claim: if wakeups are lost, no other claim would come
- * before the next poll.
+ * call. If no permit was free when a poll was due, the next free permit triggers it. Otherwise a lost wakeup would go unnoticed until
+ * the poll after that.
  *
  * <p><b>Batching.</b> With runs under way, the loop makes its next call when all of them are done, or after a moment that
  * only short handlers notice. So runs that end shortly after each other share a call. A call costs Redis about as much as ten

@@ -16,7 +16,7 @@ interface Workers extends Executor {
     /** Nothing is given to it any more; interrupts what runs if the threads are its own. */
     void stop();
 
-    /** An executor of the application's: how it runs what, is its own business. */
+    /** Wraps the application's executor. Makes no assumption about threads or ordering. */
     static Workers given(Executor executor) {
         return new Workers() {
             @Override
@@ -35,7 +35,7 @@ interface Workers extends Executor {
     }
 
     /**
-     * A pool of its own, with as many threads as places. They take runs from a queue: a thread that ends a short run goes on
+     * A pool of its own, with as many threads as permits. They take runs from a queue: a thread that ends a short run goes on
      * with the next one, where a hand-over would wake another thread for each.
      */
     static Workers pool(ListenerEndpoint endpoint) {

@@ -16,8 +16,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls on other threads: those that wait, one thread for each call, which waits there for asynchronous results; the others in
- * {@link Steps}.
+ * Runs asynchronous calls. A call that blocks gets a thread of its own, and waits on it for asynchronous results. A call that does
+ * not block runs as {@link Steps}.
  */
 public final class Futures {
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads several elements of one cache: what {@link CacheDispatcher} does for one reader, with one call of the loader for all
- * elements that this reader has to load. Elements become open when they are no hit, and have a result in the end.
+ * elements that this reader has to load. An element that is no hit is open until it has a result.
  *
  * <h2>One round</h2>
  *
@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Join.</b> The reader becomes the owner of the loads that are not running in this JVM. It does not wait for the others.
  *   <li><b>Fetch.</b> The store decides about all elements of its own in one pipeline.
  *   <li><b>Load.</b> One call of the loader, for the elements with a load lease, and for those that cannot be stored at all.
- *       Meanwhile the reader does not own the loads of elements that it will poll: other readers need not wait for the loader.
+ *       Before that the batch releases the ownership of elements that other nodes load, so that other readers need not wait for
+ *       the loader.
  *   <li><b>Store.</b> Each element under its own fencing token, in one pipeline. Its load is completed: other readers go on.
  *   <li><b>Poll.</b> Elements that another node loads, or updates, are polled together. Their loads are completed, too.
  *   <li><b>Wait</b> for the loads of other readers.

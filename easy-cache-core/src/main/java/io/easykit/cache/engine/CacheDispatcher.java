@@ -17,7 +17,8 @@ import io.easykit.cache.store.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read-through cache for one reader: fetches from the store, acts on the outcome, loads, stores.
+ * A read-through cache for one reader: fetches from the store, acts on the outcome, loads, stores. {@link FallbackReader} calls
+ * it, and goes on without the store if that is away.
  *
  * <h2>The problem</h2>
  *
@@ -55,12 +56,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Failures</h2>
  *
- * A lost reply of a fetch costs a load lease; of a store, a load. A rejected store changes nothing: the readers still get the
- * loaded value, if the load began after they came. The database held that value after they came, so a CP read may return it.
- * A CP reader that loaded it itself tries once to get a newer one. So a reader waits for at most two loads of this JVM,
- * however fast the updates are, for at most two loads of other nodes, and never longer than its load-wait timeout: then it
- * loads for itself and stores nothing, one at a time in this JVM. {@link StoreUnavailableException} leaves this class only
- * before anything was loaded.
+ * Lost reply of a fetch: no reader gets the load lease until it ends. Lost reply of a store: at most one load more. A rejected
+ * store changes nothing: readers still get the loaded value if the load began after they came, because the database held it
+ * then. A CP reader that loaded it itself tries once to get a newer one. However fast the updates are, a reader waits for at
+ * most two loads here and two of other nodes, never beyond its load-wait timeout. Then it loads for itself and stores nothing,
+ * one at a time in this JVM. {@link StoreUnavailableException} leaves this class only before anything was loaded.
  */
 final class CacheDispatcher implements CacheReader {
 

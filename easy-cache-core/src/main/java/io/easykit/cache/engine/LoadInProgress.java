@@ -14,17 +14,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>The rule</h2>
  *
- * A loader gets its fencing token before its load begins, and the token is valid only while the key is not invalidated. Take an
- * update of an outer and an inner key that ended before. Every value of the inner key that was current at some moment after
- * the load began contains that update. Hence a read inside a load may return
+ * A read inside a load returns no value that is older than the start of that load. It may return
  *
  * <ul>
  *   <li>a value that is alone in its entry: it was current when the store answered;
  *   <li>the result of a load that began, or whose store was accepted, after the innermost running load began;
  * </ul>
  *
- * and nothing else: no value inside its stale window, nothing of the local level, no older shared load. An update that ends
- * later removes the outer key's fencing token.
+ * and nothing else: no value inside its stale window, nothing of the local level, no older shared load.
+ *
+ * <p>Why this is enough: take an update of an outer and an inner key. If it ended before the outer load began, each value of the
+ * inner key that was current after that contains it. If it ends later, it removes the fencing token that the outer load got
+ * before it began, and the outer value is not stored.
  *
  * <h2>Exceptions</h2>
  *

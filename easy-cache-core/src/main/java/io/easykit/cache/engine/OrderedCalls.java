@@ -41,27 +41,31 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Calls inside calls</h2>
  *
- * <ul>
- *   <li>A call of a key whose turn its thread has runs at once.
- *   <li>A call of another key waits for its turn, unless that closes a circle of waiting callers ({@link WaitCircle}). Then it
- *       runs at once, outside the order; so do the calls inside an update that does.
- *   <li>A caller that keeps something for which others may wait is outside the order, because the lanes do not record that:
- *       <ul>
- *         <li>a connection, inside a transaction that began before, or after its end while the connection is still in use. The
- *             snapshot of the transaction may be older than the turn, too. The connection of a session that is open without
- *             a transaction is not recognized: its caller waits with it.
- *         <li>a load that belongs to no turn of its thread: those of caches without order, of other threads, and of refreshes.
- *         <li>a permit for a load ({@link LoadBulkhead}): readers that have a turn wait for one.
- *       </ul>
- *   <li>A thread that works for an action in turn, or for a load, must not wait for the turn of that action. Threads that the
- *       action creates are outside the order while it runs ({@link ActionThreads}). A thread of a fork-join pool may work for any
- *       of them. So it waits for no turn, and only takes turns of idle keys. Threads of other pools are not recognized: an
- *       action that waits for one must not use its own key there.
- * </ul>
+ * A call outside the order does not wait for a turn, because others may wait for something that its thread holds. The first
+ * row that fits decides:
  *
- * <p>A read outside the order whose thread has a turn, or is inside a load, waits for no other caller: without a fresh hit it
- * takes the turn of an idle key, and shares it with no other read, whose load it could have to wait for: reads that come
- * meanwhile wait for their turn. Else it loads for itself, and stores nothing.
+ * <table>
+ * <caption>Calls</caption>
+ * <tr><th>the thread of the call</th><th>the call</th></tr>
+ * <tr><td>has the turn of the key</td><td>runs at once, in that turn</td></tr>
+ * <tr><td>is inside an update that runs outside the order, because its wait would have closed a circle of waiting callers
+ *     ({@link WaitCircle})</td><td>is outside</td></tr>
+ * <tr><td>is inside a transaction that began before, or after its end while the connection is still in use. The snapshot of
+ *     the transaction may be older than the turn, too</td><td>is outside</td></tr>
+ * <tr><td>has a permit for a load ({@link LoadBulkhead})</td><td>is outside: readers that have a turn wait for permits</td></tr>
+ * <tr><td>is inside a load that belongs to no turn of the thread: of a cache without order, of another thread, or of a
+ *     refresh</td><td>is outside</td></tr>
+ * <tr><td>was created by an action in turn that still runs ({@link ActionThreads})</td><td>is outside</td></tr>
+ * <tr><td>is of a fork-join pool, and may work for any load or action</td><td>takes the turn of an idle key, and waits for
+ *     none</td></tr>
+ * <tr><td>is any other</td><td>waits for its turn, unless that closes a circle of waiting callers. Then it runs outside</td></tr>
+ * </table>
+ *
+ * <p>Two cases are not recognized, and such a caller waits. A session that is open without a transaction keeps its connection
+ * meanwhile. An action that waits for a thread of another pool must not use its own key there.
+ *
+ * <p>A read outside the order whose thread has a turn, or is inside a load, never waits for another caller. It uses a fresh hit, or
+ * the turn of an idle key, which it shares with no other read. Otherwise it loads without storing.
  *
  * <p>Refreshes in the background have no turn. They return nothing to a caller, and their fencing token is rejected if a write
  * was prepared or ended since their load began.

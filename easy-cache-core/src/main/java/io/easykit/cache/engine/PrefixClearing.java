@@ -43,13 +43,13 @@ import org.slf4j.LoggerFactory;
  *   <li>AP, if the commit comes after the end of the update ({@link LateCommits}), or is never reported: the epochs are raised
  *       too early. A value that is loaded before the commit is stored under the new epoch, and is returned until they are raised
  *       again: in the first round of the worker after the commit, or when the lease of the clearing is over.
- *   <li>CP: no read that begins after the update has returned gets an older value, on any node. A CP reader uses epochs
- *       that were read at most {@link Epochs#MAX_AGE} before, and gets nothing from the store otherwise; and the update waits
- *       {@link Epochs#SEEN_BY_ALL} after its end. So such a reader uses only values read after the end. If the end did not
- *       reach Redis, the clearing is still there: CP readers that find one load without storing. While the update is under way,
- *       CP readers may get the older value until their node has read the clearing. This needs tickers whose rates differ by
- *       less than a third, and a Redis that does not lose acknowledged writes, as any CP update does. Updates inside another
- *       one, or inside a transaction, leave the wait to its end ({@link Updates}).
+ *   <li>CP, other nodes: after the update has returned, no read that begins gets an older value. A CP reader uses epochs that were
+ *       read at most {@link Epochs#MAX_AGE} before, and gets nothing from the store without them. The update waits
+ *       {@link Epochs#SEEN_BY_ALL} after its end, which is longer. If the end did not reach Redis, the clearing is still there, and
+ *       CP readers that find one load without storing. This requires tickers whose rates differ by less than a third, and a Redis
+ *       that does not lose acknowledged writes. Exception: before the update has returned, CP readers may get the older value
+ *       until their node has read the clearing. An update inside another one, or inside a transaction, leaves the wait to the end
+ *       of that ({@link Updates}).
  * </ul>
  *
  * <h2>Together with other entries</h2>
@@ -134,7 +134,7 @@ final class PrefixClearing {
     }
 
     /**
-     * Announces a clearing, in all hashes with epochs that answer.
+     * Prepares a clearing, in all hashes with epochs that answer.
      *
      * @throws StoreUnavailableException if one does not
      */

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * One call of a reader.
  *
  * @param storable whether a loaded value may be stored
- * @param startedAt when the reader came, in nanoseconds of the ticker
+ * @param startedAt ticker time at which the reader came
  * @param scope where its loads run
- * @param notOlderThan null for an ordinary reader; else it gets no stale value, and nothing older than this moment
+ * @param notOlderThan null for an ordinary reader; else the reader gets no stale value, and nothing older than this ticker time
  * @param pausable whether it does not load while loads of its key are paused, see {@link StaleOnError}
  */
 record ReadRequest<V>(
@@ -75,8 +75,8 @@ record ReadRequest<V>(
     }
 
     /**
-     * Whether it may be given a result that was current at a moment: after the reader came or, AP, less than the stale
-     * window before that.
+     * Whether this reader may get a result that was current at a ticker time: after the reader came, or, under AP, up to the stale
+     * window before, but not before {@link #notOlderThan}.
      */
     boolean isFreshEnough(long asOf) {
         return asOf - startedAt >= 0

@@ -26,14 +26,20 @@ import org.slf4j.LoggerFactory;
  * failure kept back. If this fails several times in a row, the partition is marked unavailable, even if reads succeed: a partition
  * that answers reads but takes no invalidation would return stale values.
  *
- * <p>While it is unavailable: probes, once an interval, when there is a new connection, and a fifth of the interval after such
- * failures have marked it. For a while after a new connection a probe that fails is repeated after a fifth of the interval: a
- * server that was just started or promoted refuses calls for a second or two. The first success is confirmed by further probes
- * at a fifth of the interval. When enough probes in a row have succeeded it delivers all pending
- * invalidations: first updates are let through again, so that nothing new is left behind; then come the invalidations shortly
- * before the failure, since they may have been lost with the master; then the pending ones; then the messages of other nodes
- * in the outbox; then, for prefixes with more pending invalidations than fit, a raised epoch, which takes effect everywhere
- * within one interval. Readers are let in last. Any failure on the way begins again with the probes.
+ * <p>While it is unavailable, the recovery has these steps. A failure of any of them starts again with the first:
+ *
+ * <ol>
+ *   <li>Probe: once an interval, when there is a new connection, and a fifth of the interval after failed checks have marked it.
+ *       For a while after a new connection a probe that fails is repeated after a fifth of the interval: a server that was
+ *       just started or promoted refuses calls for a second or two.
+ *   <li>Confirm the first success by further probes at a fifth of the interval, until enough in a row have succeeded.
+ *   <li>Let updates through to Redis, so that no new invalidation is left behind. Wait for those that are under way.
+ *   <li>Repeat the recent invalidations, which the former master may have lost.
+ *   <li>Deliver the pending invalidations.
+ *   <li>Deliver the messages of other nodes in the outbox. This step may fail: then the recovery goes on, with a warning.
+ *   <li>Raise the epochs of prefixes with more pending invalidations than fit, and wait until every node has read them.
+ *   <li>Let readers in.
+ * </ol>
  *
  * <p>After a connection was lost and restored, the invalidations shortly before are repeated at once ({@link Repetition}), and
  * again after a fifth of the interval until that has succeeded; an epoch that a store has lost is raised again.

@@ -87,7 +87,7 @@ final class SingleFlight {
      * Joins the load of a key, and waits for its result unless there was none. An interrupt ends the wait, and stays set.
      *
      * @param nanos maximum time to wait
-     * @param beside another load of the key, whose result is as welcome; null if there is none
+     * @param beside a second load of the key; the first of the two to end is used. Null if there is none
      */
     <V> Joined<V> join(ReadRequest<V> read, long nanos, @Nullable InFlightLoad<V> beside) {
         Joined<V> joined = tryJoin(read.key());

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <h2>Trials</h2>
  *
  * After a failure the key pauses for {@code load-retry-after} ({@link FailedLoads}). Readers that come in that time get the
- * expired value without a load. Readers that come into a load meanwhile, because they have waited for the failed one, do not
- * load either: a {@linkplain ReadRequest#pausable() pausable} load ends with a {@link LoadPausedException}, and so does one
- * beside a load that hangs: this counts as a failure, and after the pause one reader takes over. If a paused reader finds no
- * expired value any more, it loads without a pause.
+ * expired value without a load. Readers that waited for the failed load do not load again: their
+ * {@linkplain ReadRequest#pausable() pausable} load ends with a {@link LoadPausedException}. A load that hangs counts as a failure:
+ * loads beside it end in the same way, and after the pause one reader takes over. If a paused reader finds no expired value any
+ * more, it loads without a pause.
  *
  * <h2>Soft timeout</h2>
  *

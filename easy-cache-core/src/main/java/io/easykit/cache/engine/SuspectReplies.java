@@ -19,10 +19,10 @@ import java.util.Optional;
  *
  * <h2>The rule</h2>
  *
- * A reply is suspect unless, before its command was sent, the recent invalidations had been repeated after every connection that is
- * known when the reply is used. A new connection is recorded before the first reply arrives over it. So a command that was
- * sent over the former connection, was overtaken by the fail-over and is answered by the new server is suspect, too, even if the
- * repetition ends before its reply is used.
+ * A reply is suspect if a connection was opened, and the recent invalidations had not been repeated over it before the command
+ * was sent. All connections count that are known when the reply is used, and each is recorded before its first reply arrives. So a
+ * command that was sent over the former connection and is answered by the new server is suspect, even if the repetition ends
+ * before the reply is used.
  *
  * <p>In a suspect reply the entries that this node has invalidated recently look like entries under an update: the value is gone, and
  * the reader loads. If the reply has a load lease, it loads and stores; its store is accepted only if no repetition has removed the

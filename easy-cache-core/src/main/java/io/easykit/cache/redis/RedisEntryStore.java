@@ -107,7 +107,7 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     /**
-     * Sends a PING.
+     * Checks that the server replies, by {@code TIME}.
      *
      * @throws StoreUnavailableException if there is no reply in time
      */
