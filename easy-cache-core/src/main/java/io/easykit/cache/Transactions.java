@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** The transactions of the application, as far as the cache observes them. */
 public interface Transactions {
 
-    /** Nothing is ever transactional: updates are announced and ended around the call. */
+    /** Nothing is ever transactional: updates are prepared and ended around the call. */
     Transactions NONE = new Transactions() {
         @Override
         public boolean isActive() {

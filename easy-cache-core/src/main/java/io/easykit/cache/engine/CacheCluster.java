@@ -224,9 +224,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return preparation.prepare(keys, token, lease, beforeCommit);
     }
 
-    /** See {@link UpdatePreparation#announce}. */
-    boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        return preparation.announce(keys, token, lease);
+    /** See {@link UpdatePreparation#prepareLate}. */
+    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        return preparation.prepareLate(keys, token, lease);
     }
 
     /**
@@ -267,7 +267,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
             byCluster(keys).forEach((cluster, group) -> {
-                boolean prepared = cluster.preparation.announce(group, token, Redelivery.LEASE);
+                boolean prepared = cluster.preparation.prepareLate(group, token, Redelivery.LEASE);
                 if (!prepared) {
                     log.debug("{} are invalidated again without being prepared", group);
                 }

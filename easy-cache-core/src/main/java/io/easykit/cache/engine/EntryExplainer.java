@@ -30,7 +30,7 @@ final class EntryExplainer {
     private final StoredEntry.@Nullable Value own;
 
     /** Null if no loader may store a value; without an end that no loader writes. */
-    private final StoredEntry.@Nullable LoadRight loadRight;
+    private final StoredEntry.@Nullable LeasedToken leasedToken;
 
     private final List<String> sentences = new ArrayList<>();
 
@@ -40,7 +40,7 @@ final class EntryExplainer {
         this.entry = entry;
         this.epoch = epoch;
         this.own = ownValue();
-        this.loadRight = entry.loadRight() == null ? null : readable(entry.loadRight());
+        this.leasedToken = entry.leasedToken() == null ? null : readable(entry.leasedToken());
     }
 
     /** @param epoch the prefix's epoch as this node knows it */
@@ -125,7 +125,7 @@ final class EntryExplainer {
             return result(State.STALE, Outcome.SUCCESS);
         }
         say("A reader is loading the value, and the others wait for it. Its lease lasts for "
-                + until(loadRight == null ? null : loadRight.leaseEnds())
+                + until(leasedToken == null ? null : leasedToken.leaseEnds())
                 + " more; after that another reader may load it as well.");
         sayIfExpired();
         return result(State.LOADING, Outcome.NEED_WAIT);
@@ -148,8 +148,8 @@ final class EntryExplainer {
             say("There is no entry.");
             return State.ABSENT;
         }
-        if (loadRight != null) {
-            boolean released = isReleased(loadRight);
+        if (leasedToken != null) {
+            boolean released = isReleased(leasedToken);
             say(
                     released
                             ? "The latest loader has released its lease and stored nothing: its load failed, its value is not"
@@ -212,11 +212,11 @@ final class EntryExplainer {
             fields.add(new Field("key", life == null ? "has no end of life" : "ends in " + text(life)));
         }
         entry.values().forEach(value -> fields.add(new Field("v" + value.fingerprint(), meaning(value))));
-        if (loadRight != null) {
+        if (leasedToken != null) {
             fields.add(new Field(
                     "f",
-                    "fencing token " + loadRight.token() + ", lease "
-                            + (isReleased(loadRight) ? "released" : moment(loadRight.leaseEnds()))));
+                    "fencing token " + leasedToken.token() + ", lease "
+                            + (isReleased(leasedToken) ? "released" : moment(leasedToken.leaseEnds()))));
         }
         if (entry.staleUntil() != null) {
             fields.add(new Field("s", "stale window " + moment(entry.staleUntil())));
@@ -256,19 +256,19 @@ final class EntryExplainer {
     }
 
     private boolean isLoading() {
-        return loadRight != null && isAhead(loadRight.leaseEnds());
+        return leasedToken != null && isAhead(leasedToken.leaseEnds());
     }
 
     /** A lease with an end that no loader writes counts as over. */
-    private StoredEntry.LoadRight readable(StoredEntry.LoadRight stored) {
+    private StoredEntry.LeasedToken readable(StoredEntry.LeasedToken stored) {
         Duration longest = options.loadLease().compareTo(LONGEST_LEASE) > 0 ? options.loadLease() : LONGEST_LEASE;
         return stored.leaseEnds().isAfter(entry.now().plus(longest))
-                ? new StoredEntry.LoadRight(stored.token(), entry.now())
+                ? new StoredEntry.LeasedToken(stored.token(), entry.now())
                 : stored;
     }
 
-    private static boolean isReleased(StoredEntry.LoadRight right) {
-        return right.leaseEnds().equals(Instant.EPOCH);
+    private static boolean isReleased(StoredEntry.LeasedToken leased) {
+        return leased.leaseEnds().equals(Instant.EPOCH);
     }
 
     private boolean isAhead(@Nullable Instant time) {

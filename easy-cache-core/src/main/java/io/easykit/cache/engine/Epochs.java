@@ -164,7 +164,7 @@ final class Epochs {
     }
 
     /**
-     * Whether the prefix of a CP reader is being cleared: an update of all its entries was announced and has not ended.
+     * Whether the prefix of a CP reader is being cleared: an update of all its entries was prepared and has not ended.
      *
      * @throws StoreUnavailableException as {@link #of}
      */

@@ -29,7 +29,7 @@ final class UpdatePhases {
     }
 
     /**
-     * Announces an update before its commit.
+     * Prepares an update before its commit.
      *
      * @param beforeCommit whether the transaction of this thread is about to commit. Elsewhere a message in the outbox must
      *     not depend on a transaction: its commit may be over, or the work be done outside it
@@ -41,7 +41,7 @@ final class UpdatePhases {
     }
 
     /**
-     * Comes before {@link #prepare}, which may have announced some keys when it refuses others.
+     * Comes before {@link #prepare}, which may have prepared some keys when it refuses others.
      *
      * @throws CacheUnavailableException if a cluster is marked unavailable and its setting refuses such updates. Then nothing
      *     was sent, and an update whose action has not run needs no end
@@ -62,19 +62,19 @@ final class UpdatePhases {
     /** Entries of an update that clears a cache have a longer lease than the clearing. */
     private boolean inEach(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast, Phase phase) {
         boolean clears = PrefixClearing.isIn(keys);
-        boolean announced = true;
+        boolean acknowledged = true;
         for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
             if (clears) {
                 Duration lease = lease(keys, atLeast);
-                announced &= phase.begin(one.getKey(), PrefixClearing.clearedBy(group), lease);
-                announced &=
+                acknowledged &= phase.begin(one.getKey(), PrefixClearing.clearedBy(group), lease);
+                acknowledged &=
                         phase.begin(one.getKey(), PrefixClearing.entriesOf(group), lease.plus(PrefixClearing.REPAIR));
             } else {
-                announced &= phase.begin(one.getKey(), group, lease(group, atLeast));
+                acknowledged &= phase.begin(one.getKey(), group, lease(group, atLeast));
             }
         }
-        return announced;
+        return acknowledged;
     }
 
     /**
@@ -83,9 +83,9 @@ final class UpdatePhases {
      * values stored in between are dropped the second time. Keys that could not be invalidated stay pending, and their later
      * delivery invalidates the others again ({@link Redelivery}).
      *
-     * @param announced whether Redis has acknowledged the preparation of all keys
+     * @param acknowledged whether Redis has acknowledged the preparation of all keys
      */
-    void end(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+    void end(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged) {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         boolean twice = !token.isEmpty() && SecondEnd.isNeeded(groups);
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
@@ -94,7 +94,7 @@ final class UpdatePhases {
         if (twice) {
             SecondEnd second = new SecondEnd(groups, ticker);
             invalidateWhenClosed(groups, token, second);
-        } else if (!announced && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
+        } else if (!acknowledged && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
             told.forEach(CacheCluster::invalidateAgain);
         }
     }
@@ -121,9 +121,9 @@ final class UpdatePhases {
         return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
-    /** Announces updates whose work may be done already. Returns whether Redis has acknowledged all. */
-    boolean announce(Collection<? extends CacheKey<?>> keys, String token) {
-        return inEach(keys, null, (cluster, group, lease) -> cluster.announce(group, token, lease));
+    /** Prepares updates whose work may be done already. Refuses none. Returns whether Redis has acknowledged all. */
+    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token) {
+        return inEach(keys, null, (cluster, group, lease) -> cluster.prepareLate(group, token, lease));
     }
 
     /** Ends updates once more when their work cannot be committed any more; those that clear a cache as {@link #end} does. */
@@ -148,20 +148,20 @@ final class UpdatePhases {
         PrefixClearing.awaitSeen(keys, ticker);
     }
 
-    /** Announces several keys before the first of them is invalidated, see {@link #end}. */
+    /** Prepares several keys before the first of them is invalidated, see {@link #end}. */
     void invalidateTogether(Collection<? extends CacheKey<?>> keys) {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         String token = newToken();
-        Set<CacheCluster> announced = new HashSet<>();
+        Set<CacheCluster> acknowledged = new HashSet<>();
         groups.forEach((cluster, group) -> {
-            if (keys.size() > 1 && cluster.announce(group, token, lease(group, null))) {
-                announced.add(cluster);
+            if (keys.size() > 1 && cluster.prepareLate(group, token, lease(group, null))) {
+                acknowledged.add(cluster);
             }
         });
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         groups.forEach((cluster, group) ->
-                told.put(cluster, cluster.invalidate(group, announced.contains(cluster) ? token : NO_TOKEN, keys)));
-        if (keys.size() > 1 && announced.size() < groups.size()) {
+                told.put(cluster, cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
+        if (keys.size() > 1 && acknowledged.size() < groups.size()) {
             told.forEach(CacheCluster::invalidateAgain);
         }
     }

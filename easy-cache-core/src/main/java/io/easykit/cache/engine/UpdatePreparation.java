@@ -49,11 +49,11 @@ final class UpdatePreparation {
     }
 
     /**
-     * Announces an update. What Redis does not acknowledge in time goes on with a message in the outbox, or the update is
+     * Prepares an update. What Redis does not acknowledge in time goes on with a message in the outbox, or the update is
      * refused.
      *
      * @param beforeCommit whether the transaction of this thread is about to commit
-     * @return whether all keys are announced
+     * @return whether all keys are prepared
      * @throws CacheUnavailableException if it is refused
      */
     boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
@@ -150,13 +150,13 @@ final class UpdatePreparation {
         }
     }
 
-    /** Sends an invalidation whose data have changed already. False if Redis did not confirm it. */
-    boolean announce(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+    /** Prepares an update whose data may have changed already. Returns false if Redis did not acknowledge it. */
+    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
         try {
             prepareInBatches(store, keys, token, lease, new TimeLeft(keys.size()));
             return true;
         } catch (StoreUnavailableException away) {
-            log.debug("The invalidation of {} could not be announced to Redis cluster '{}'", keys, id, away);
+            log.debug("The update of {} could not be prepared in Redis cluster '{}'", keys, id, away);
             return false;
         }
     }

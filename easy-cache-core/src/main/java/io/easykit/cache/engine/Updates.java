@@ -59,10 +59,10 @@ final class Updates {
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         phases.refuseIfUnavailable(keys);
         String token = UpdatePhases.newToken();
-        boolean announced = false;
+        boolean acknowledged = false;
         boolean begun = false;
         try {
-            announced = phases.prepare(keys, token, transactions.timeout(), false);
+            acknowledged = phases.prepare(keys, token, transactions.timeout(), false);
             // Not before: if this update is refused, its transaction may go on, and be committed.
             if (isPresent()) {
                 enlist(keys);
@@ -71,9 +71,9 @@ final class Updates {
             return running.run(keys, action);
         } finally {
             if (transactions.isEndHidden()) {
-                phases.end(keys, NO_TOKEN, announced);
+                phases.end(keys, NO_TOKEN, acknowledged);
             } else {
-                endPrepared(keys, token, announced);
+                endPrepared(keys, token, acknowledged);
             }
             if (begun) {
                 awaitSeen(keys);
@@ -87,9 +87,9 @@ final class Updates {
     }
 
     /** Ends updates that are prepared: now, or when their work is committed. */
-    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean announced) {
+    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged) {
         BooleanSupplier open = transactions.lateCommit();
-        phases.end(keys, open == null ? token : NO_TOKEN, announced);
+        phases.end(keys, open == null ? token : NO_TOKEN, acknowledged);
         if (open != null) {
             phases.endWhenClosed(keys, token, open);
         }
@@ -98,7 +98,7 @@ final class Updates {
     /** Ends updates that are not prepared, and whose work may still be committed. */
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = UpdatePhases.newToken();
-        endPrepared(keys, token, phases.announce(keys, token));
+        endPrepared(keys, token, phases.prepareLate(keys, token));
     }
 
     /** Waits for other nodes, or leaves that to the update or transaction around this one. */
@@ -181,7 +181,7 @@ final class Updates {
 
         private final List<CacheKey<?>> keys;
         private final String token;
-        private boolean announced;
+        private boolean acknowledged;
 
         InnerCommit(List<CacheKey<?>> keys, String token) {
             this.keys = keys;
@@ -202,7 +202,7 @@ final class Updates {
         private final @Nullable Duration timeout;
         private int running;
         private boolean prepared;
-        private boolean announced;
+        private boolean acknowledged;
 
         /** Of inner transactions that commit, or whose callbacks run, by their identity. */
         private final IdentityHashMap<Object, InnerCommit> innerCommits = new IdentityHashMap<>();
@@ -218,7 +218,7 @@ final class Updates {
             }
             if (prepared) {
                 phases.refuseIfUnavailable(more);
-                announced &= phases.prepare(more, token, timeout, false);
+                acknowledged &= phases.prepare(more, token, timeout, false);
             }
         }
 
@@ -241,7 +241,7 @@ final class Updates {
             if (!prepared) {
                 phases.refuseIfUnavailable(keys);
                 prepared = true;
-                announced = phases.prepare(keys, token, timeout, true);
+                acknowledged = phases.prepare(keys, token, timeout, true);
             }
         }
 
@@ -251,7 +251,7 @@ final class Updates {
                 phases.refuseIfUnavailable(unsettled);
                 InnerCommit commit = new InnerCommit(List.copyOf(unsettled), UpdatePhases.newToken());
                 innerCommits.put(inner, commit);
-                commit.announced = phases.prepare(commit.keys, commit.token, timeout, true);
+                commit.acknowledged = phases.prepare(commit.keys, commit.token, timeout, true);
             }
         }
 
@@ -259,7 +259,7 @@ final class Updates {
         public void afterInnerCompletion(Object inner) {
             InnerCommit commit = innerCommits.remove(inner);
             if (commit != null) {
-                phases.end(commit.keys, commit.token, commit.announced);
+                phases.end(commit.keys, commit.token, commit.acknowledged);
                 unseen.addAll(commit.keys);
             }
             if (running == 0 && !transactions.hasInner()) {
@@ -272,7 +272,7 @@ final class Updates {
             if (completion == Completion.LEFT_OPEN) {
                 endOpen();
             } else if (prepared || completion == Completion.ENDED) {
-                phases.end(keys, prepared ? token : NO_TOKEN, announced);
+                phases.end(keys, prepared ? token : NO_TOKEN, acknowledged);
             } else {
                 phases.invalidateRolledBack(keys);
             }
@@ -284,7 +284,7 @@ final class Updates {
 
         private void endOpen() {
             if (prepared) {
-                endPrepared(keys, token, announced);
+                endPrepared(keys, token, acknowledged);
             } else {
                 endUnprepared(keys);
             }

@@ -40,7 +40,7 @@ public final class InMemoryCacheStore implements EntryStore {
         this.clock = millis;
     }
 
-    /** Removes all entries, announced clearings and work leases. The epochs stay, because nodes have read them. */
+    /** Removes all entries, prepared clearings and work leases. The epochs stay, because nodes have read them. */
     public synchronized void clear() {
         entries.clear();
         workLeases.clear();

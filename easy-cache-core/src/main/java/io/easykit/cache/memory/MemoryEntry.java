@@ -27,7 +27,7 @@ final class MemoryEntry {
     /** By the fingerprint of their type, in the order in which they were stored. */
     private final Map<String, Value> values = new LinkedHashMap<>();
 
-    /** The announced updates by their tokens, with the ends of their leases. */
+    /** The prepared updates by their tokens, with the ends of their leases. */
     private final Map<String, Long> updates = new TreeMap<>();
 
     private @Nullable MemoryLease lease;
@@ -226,8 +226,8 @@ final class MemoryEntry {
                 value.epoch,
                 value.envelope.kind(),
                 value.envelope.ttl())));
-        List<StoredEntry.Update> announced = new ArrayList<>();
-        updates.forEach((token, ends) -> announced.add(new StoredEntry.Update(token, Instant.ofEpochMilli(ends))));
+        List<StoredEntry.Update> prepared = new ArrayList<>();
+        updates.forEach((token, ends) -> prepared.add(new StoredEntry.Update(token, Instant.ofEpochMilli(ends))));
         return new StoredEntry(
                 Instant.ofEpochMilli(now),
                 true,
@@ -237,7 +237,7 @@ final class MemoryEntry {
                 lease == null ? null : lease.shown(),
                 instant(staleUntil),
                 instant(updatesUntil),
-                announced,
+                prepared,
                 instant(keptUntil));
     }
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** The epochs of the prefixes, and the announced clearings. Times are in milliseconds of the store's clock. */
+/** The epochs of the prefixes, and the prepared clearings. Times are in milliseconds of the store's clock. */
 final class MemoryEpochs {
 
     /** The highest epoch: it has four bytes of a value, and the highest number is none. */

@@ -25,7 +25,7 @@ record MemoryLease(long token, long ends) {
         return new LoadLease(id, epoch);
     }
 
-    StoredEntry.LoadRight shown() {
-        return new StoredEntry.LoadRight(HexFormat.of().toHexDigits(token), Instant.ofEpochMilli(ends));
+    StoredEntry.LeasedToken shown() {
+        return new StoredEntry.LeasedToken(HexFormat.of().toHexDigits(token), Instant.ofEpochMilli(ends));
     }
 }

@@ -29,15 +29,15 @@ final class EntryFields {
     /** First byte of the fields of values. */
     private static final byte VALUE = 'v';
 
-    private static final byte LOAD_RIGHT = 'f';
+    private static final byte LOAD_LEASE = 'f';
     private static final byte STALE_UNTIL = 's';
     private static final byte KEPT_UNTIL = 'x';
 
     private static final int VALUE_HEADER = 10;
     private static final int EPOCH_OFFSET = 6;
     static final int SHORTEST_VALUE = 12;
-    static final int LOAD_RIGHT_LENGTH = 14;
-    static final int LOAD_LEASE_OFFSET = 8;
+    static final int LOAD_LEASE_LENGTH = 14;
+    static final int LEASE_END_OFFSET = 8;
 
     private EntryFields() {}
 
@@ -70,7 +70,7 @@ final class EntryFields {
                 case VALUE -> value = isOf(fingerprint, field.getKey()) ? field.getValue() : value;
                 case STALE_UNTIL -> invalidated = true;
                 case KEPT_UNTIL -> outlived = true;
-                case LOAD_RIGHT -> loading = isLeased(field.getValue());
+                case LOAD_LEASE -> loading = isLeased(field.getValue());
                 default -> updating = true;
             }
         }
@@ -104,13 +104,13 @@ final class EntryFields {
         return true;
     }
 
-    private static boolean isLeased(byte[] loadRight) {
-        return loadRight.length == LOAD_RIGHT_LENGTH && leaseEnd(loadRight) > 0;
+    private static boolean isLeased(byte[] loadLease) {
+        return loadLease.length == LOAD_LEASE_LENGTH && leaseEnd(loadLease) > 0;
     }
 
     /** In ms of the server's clock; 0 if the lease was released. */
-    static long leaseEnd(byte[] loadRight) {
-        return sixBytes(loadRight, LOAD_LEASE_OFFSET);
+    static long leaseEnd(byte[] loadLease) {
+        return sixBytes(loadLease, LEASE_END_OFFSET);
     }
 
     /** In ms of the server's clock. */

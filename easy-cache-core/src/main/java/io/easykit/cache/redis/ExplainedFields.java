@@ -18,7 +18,7 @@ final class ExplainedFields {
 
     private final List<StoredEntry.Value> values = new ArrayList<>();
     private final List<StoredEntry.Update> updates = new ArrayList<>();
-    private StoredEntry.@Nullable LoadRight loadRight;
+    private StoredEntry.@Nullable LeasedToken leasedToken;
     private @Nullable Instant staleUntil;
     private @Nullable Instant updatesUntil;
     private @Nullable Instant keptUntil;
@@ -50,7 +50,7 @@ final class ExplainedFields {
                 timeToLive == OTHER_TYPE,
                 timeToLive < 0 ? null : Duration.ofMillis(timeToLive),
                 fields.values,
-                fields.loadRight,
+                fields.leasedToken,
                 fields.staleUntil,
                 fields.updatesUntil,
                 fields.updates,
@@ -61,7 +61,7 @@ final class ExplainedFields {
         if (name.startsWith("v")) {
             values.add(value(name.substring(1), start, (int) number));
         } else if (name.equals("f")) {
-            loadRight = number == EntryFields.LOAD_RIGHT_LENGTH ? loadRight(start) : null;
+            leasedToken = number == EntryFields.LOAD_LEASE_LENGTH ? leasedToken(start) : null;
         } else if (name.equals("s")) {
             staleUntil = Instant.ofEpochMilli(number);
         } else if (name.equals("i")) {
@@ -87,8 +87,8 @@ final class ExplainedFields {
                 envelope.ttl());
     }
 
-    private static StoredEntry.LoadRight loadRight(byte[] bytes) {
-        String token = HexFormat.of().formatHex(bytes, 0, EntryFields.LOAD_LEASE_OFFSET);
-        return new StoredEntry.LoadRight(token, Instant.ofEpochMilli(EntryFields.leaseEnd(bytes)));
+    private static StoredEntry.LeasedToken leasedToken(byte[] bytes) {
+        String token = HexFormat.of().formatHex(bytes, 0, EntryFields.LEASE_END_OFFSET);
+        return new StoredEntry.LeasedToken(token, Instant.ofEpochMilli(EntryFields.leaseEnd(bytes)));
     }
 }

@@ -22,7 +22,7 @@ final class StoredEpochs {
 
     private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
 
-    /** Field of a clearing that was announced. A prefix does not begin with a colon. */
+    /** Field of a clearing that was prepared. A prefix does not begin with a colon. */
     private static final Pattern CLEARING = Pattern.compile("::[^:]*:(.+)", Pattern.DOTALL);
 
     /** An epoch has four bytes of a value. The highest number is no epoch. */
@@ -78,7 +78,7 @@ final class StoredEpochs {
         return new PrefixEpochs(epochs, clearing);
     }
 
-    /** Announces the clearing of these prefixes. */
+    /** Prepares the clearing of these prefixes. */
     void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
         List<byte[]> arguments = new ArrayList<>();
         for (String prefix : prefixes) {

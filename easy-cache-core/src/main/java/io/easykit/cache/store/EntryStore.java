@@ -174,7 +174,7 @@ public interface EntryStore {
     Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token);
 
     /**
-     * Announces that prefixes are about to be cleared in the range of one hash. Ends with {@link #raiseEpochs} of the same
+     * Prepares the clearing of prefixes in the range of one hash. Ends with {@link #raiseEpochs} of the same
      * token, or after the lease with {@link #endExpiredClears}.
      *
      * @param lease longer than the commit

@@ -7,7 +7,7 @@ import java.util.Set;
  * The content of one hash with epochs, at one instant.
  *
  * @param raised   the epochs of all prefixes that were ever raised in it
- * @param clearing prefixes that are announced to be cleared. A lease that is over counts until a node ends the clearing
+ * @param clearing prefixes whose clearing is prepared. A lease that is over counts until a node ends the clearing
  */
 public record PrefixEpochs(Map<String, Long> raised, Set<String> clearing) {
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param ofOtherType  whether the key holds something that is no entry
  * @param timeToLive   how long the key still lives; null if it has no end, or does not exist
  * @param values       one for each version of the values' type that is in use
- * @param loadRight    the token that successive loaders share, and the load lease; null if no loader may store a value
+ * @param leasedToken  the token that successive loaders share, and the load lease; null if no loader may store a value
  * @param staleUntil   end of the stale window of an invalidated value; null if the values were not invalidated
  * @param updatesUntil the latest end of a prepared update's lease; null if no update is prepared
  * @param updates      the prepared updates
@@ -25,7 +25,7 @@ public record StoredEntry(
         boolean ofOtherType,
         @Nullable Duration timeToLive,
         List<Value> values,
-        @Nullable LoadRight loadRight,
+        @Nullable LeasedToken leasedToken,
         @Nullable Instant staleUntil,
         @Nullable Instant updatesUntil,
         List<Update> updates,
@@ -60,12 +60,12 @@ public record StoredEntry(
     }
 
     /**
-     * The right to store.
+     * The fencing token of an entry, and the lease of the latest loader that got it.
      *
      * @param token     in hexadecimal digits
      * @param leaseEnds end of the latest loader's lease; the epoch if that loader released it
      */
-    public record LoadRight(String token, Instant leaseEnds) {}
+    public record LeasedToken(String token, Instant leaseEnds) {}
 
     /**
      * A prepared update.

@@ -4,7 +4,7 @@
 -- ARGV   (prefix, highest epoch of it that the caller has seen)*    clearings of other prefixes stay
 -- return 0 there was none, else how many were ended
 -- fields one for each prefix: its epoch
---        ::<token>:<prefix>  a clearing that was announced: end of its lease in ms
+--        ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local known = {}
 while ARGV[1] do
   known[ARGV[1]] = ARGV[2]

@@ -9,7 +9,7 @@
 --                        (1 byte format, 1 byte kind; in format 2, which is for a TTL of the value's own, 6 bytes TTL in ms)
 --        f               load: 8 bytes fencing token, which successive loaders share, 6 bytes end of the load lease or 0
 --        s               end of the stale window in ms; the values are stale since an update or an invalidation
---        i:<token>       an update that was announced: end of its lease in ms
+--        i:<token>       an update that was prepared: end of its lease in ms
 --        i               the latest of these ends
 --        x               the key outlives its values: end of its life in ms when they were stored
 --        Only an entry whose fields are all values is fresh. Beside x its values may have expired

@@ -1,10 +1,10 @@
--- Announces that prefixes are about to be cleared. If the clearing is not ended before its lease expires, any node ends it.
+-- Prepares the clearing of prefixes. If the clearing is not ended before its lease expires, any node ends it.
 --
 -- KEYS   the hash with the epochs of all prefixes
 -- ARGV   (prefix, token of the clearing, lease ms)*
 --        lease  longer than the commit
 -- return 1
--- fields ::<token>:<prefix>  a clearing that was announced: end of its lease in ms
+-- fields ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local fields, clearings = {}, {}
 while ARGV[1] do
   local clearing = '::' .. ARGV[2] .. ':' .. ARGV[1]

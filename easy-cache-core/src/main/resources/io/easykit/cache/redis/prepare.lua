@@ -1,4 +1,4 @@
--- Announces an update before it commits. Until its invalidation, or the end of the lease, nothing is stored.
+-- Prepares an update before its commit. Until its invalidation, or the end of the lease, nothing is stored.
 --
 -- KEYS   entry
 -- ARGV   token of the update, lease ms, 1 if stale is allowed

@@ -6,7 +6,7 @@
 --        token  of the clearing that ends; '' without one
 -- return epoch*    in the order of the prefixes, in seconds of the clock or above
 -- fields one for each prefix: its epoch
---        ::<token>:<prefix>  a clearing that was announced: end of its lease in ms
+--        ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local fields, prefixes, clearings, epochs = {}, {}, {}, {}
 while ARGV[1] do
   local epoch = nextEpoch(ARGV[1], ARGV[2])

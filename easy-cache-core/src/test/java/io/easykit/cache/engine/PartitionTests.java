@@ -328,7 +328,7 @@ class PartitionTests {
     }
 
     @Test
-    void invalidatesTwiceWhatCouldNotBeAnnouncedButInvalidated() {
+    void invalidatesTwiceWhatCouldNotBePreparedButInvalidated() {
         bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
 
         a.update(List.of(healthy, lost), () -> {

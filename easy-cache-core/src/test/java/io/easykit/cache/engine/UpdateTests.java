@@ -108,7 +108,7 @@ class UpdateTests {
     }
 
     @Test
-    void isAnnouncedBeforeTheActionAndEndedAfterIt() {
+    void isPreparedBeforeTheActionAndEndedAfterIt() {
         cache.fetch(cp, database::get);
         assertThat(cache.<String, RuntimeException>update(List.of(cp), () -> {
                     assertThat(bench.store.parts(cp)).containsExactly("intents");
@@ -264,11 +264,11 @@ class UpdateTests {
     /** Work in a callback after the commit, on the connection of the transaction that has ended. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void staysPreparedUntilTheConnectionOfAnEndedTransactionIsGivenBack(boolean announced) {
+    void staysPreparedUntilTheConnectionOfAnEndedTransactionIsGivenBack(boolean prepared) {
         RecoveryWorker worker = cache.cluster("default").workers().get(0);
         cache.fetch(cp, database::get);
         bench.transactions.keepConnection();
-        if (announced) {
+        if (prepared) {
             cache.update(List.of(cp), () -> null);
         } else {
             cache.invalidate(cp);
@@ -521,7 +521,7 @@ class UpdateTests {
     }
 
     @Test
-    void isRefusedBeforeTheActionWhenAStrongOneCannotBeAnnounced() {
+    void isRefusedBeforeTheActionWhenAStrongOneCannotBePrepared() {
         bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
         assertThatThrownBy(() -> cache.update(List.of(ap, cp), () -> {
                     change();
@@ -535,7 +535,7 @@ class UpdateTests {
     }
 
     @Test
-    void isRefusedBeforeTheCommitWhenAStrongOneCannotBeAnnounced() {
+    void isRefusedBeforeTheCommitWhenAStrongOneCannotBePrepared() {
         bench.store.fail(Operation.PREPARE, Fault.LOST_REPLY);
         cache.fetch(cp, database::get);
         bench.transactions.begin();
@@ -575,7 +575,7 @@ class UpdateTests {
     }
 
     @Test
-    void goesOnWhenAWeakOneCannotBeAnnounced() {
+    void goesOnWhenAWeakOneCannotBePrepared() {
         cache.fetch(ap, database::get);
         bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
         cache.update(List.of(ap), () -> {
@@ -615,7 +615,7 @@ class UpdateTests {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void isAnnouncedAfterwardsWhereSeveralKeysAreInvalidated(int count) {
+    void isPreparedAfterwardsWhereSeveralKeysAreInvalidated(int count) {
         List<CacheKey<String>> keys = List.of(ap, cp).subList(0, count);
         bench.store.onNext(
                 Operation.INVALIDATE,
@@ -628,7 +628,7 @@ class UpdateTests {
     }
 
     @Test
-    void isRepeatedWhereSeveralKeysCannotBeAnnounced() {
+    void isRepeatedWhereSeveralKeysCannotBePrepared() {
         bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
         cache.invalidate(List.of(ap, cp));
         assertThat(bench.store.count(Operation.INVALIDATE)).isEqualTo(1);

@@ -156,14 +156,14 @@ record BatchWorld(List<Side> sides, int clock, int version, Batch batch, Single 
         return new BatchWorld(sides, value, version, batch, single, updater);
     }
 
-    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
-    BatchWorld committed(boolean announced) {
+    /** A commit. A prepared version is the floor at once; older versions must be gone when the lease ends. */
+    BatchWorld committed(boolean prepared) {
         int next = version + 1;
         BatchWorld world = new BatchWorld(sides, clock, next, batch, single, updater);
         for (int i = 0; i < 2; i++) {
             Side side = sides.get(i);
-            int bound = announced ? updater.lastLeaseEnd : NestedWorld.FOR_EVER;
-            world = world.withSide(i, side.bounded(next, announced ? next : side.floor(), bound));
+            int bound = prepared ? updater.lastLeaseEnd : NestedWorld.FOR_EVER;
+            world = world.withSide(i, side.bounded(next, prepared ? next : side.floor(), bound));
         }
         return world;
     }

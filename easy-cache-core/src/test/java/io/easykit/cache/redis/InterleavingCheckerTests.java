@@ -107,14 +107,14 @@ class InterleavingCheckerTests {
 
     @SuppressWarnings("ImmutableEnumChecker") // lists are copied and never changed
     enum Updates {
-        ONE(Updater.announcing("u", 1)),
+        ONE(Updater.preparing("u", 1)),
         /** By one updater. */
-        TWO_IN_A_ROW(Updater.announcing("u", 2)),
+        TWO_IN_A_ROW(Updater.preparing("u", 2)),
         /** By two updaters. */
-        TWO_AT_ONCE(Updater.announcing("u", 1), Updater.announcing("w", 1)),
-        /** Without an announcement: the data change, then they are invalidated. */
+        TWO_AT_ONCE(Updater.preparing("u", 1), Updater.preparing("w", 1)),
+        /** Without a preparation: the data change, then they are invalidated. */
         INVALIDATION(Updater.invalidatingOnly("u", 1)),
-        INVALIDATION_BESIDE_ONE(Updater.invalidatingOnly("u", 1), Updater.announcing("w", 1));
+        INVALIDATION_BESIDE_ONE(Updater.invalidatingOnly("u", 1), Updater.preparing("w", 1));
 
         private final List<Updater> updaters;
 
@@ -277,7 +277,7 @@ class InterleavingCheckerTests {
             Explorer<World> explorer = new Explorer<>(model);
             World start = model.warm(
                     Model.readers(3, 6),
-                    List.of(Updater.announcing("u", 4), Updater.announcing("w", 4), Updater.invalidatingOnly("x", 2)),
+                    List.of(Updater.preparing("u", 4), Updater.preparing("w", 4), Updater.invalidatingOnly("x", 2)),
                     10);
             Random random = new Random(seed);
             for (int i = 0; i < schedules; i++) {
@@ -427,7 +427,7 @@ class InterleavingCheckerTests {
                                 CacheScript.PREPARE,
                                 "'f', 's', 'x', unpack(values)",
                                 "'f', 's', 'x', values[1] or 'f'"),
-                "an announced update left the value fresh",
+                "a prepared update left the value fresh",
                 new Scenario(Consistency.CP, Start.WARM, Updates.ONE, 1, 0, 3, Versions.TWO)),
 
         INVALIDATED_VALUE_AFTER_A_FAILURE(
@@ -463,7 +463,7 @@ class InterleavingCheckerTests {
         PREPARE_LEAVES_THE_EXPIRED_VALUE_ALONE(
                 ScriptTexts.shipped()
                         .weaken(CacheScript.PREPARE, "if values[1] then redis", "if values[1] and entry[1] then redis"),
-                "an announced update left the value fresh",
+                "a prepared update left the value fresh",
                 Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE));
 
         private final ScriptTexts scripts;

@@ -174,8 +174,8 @@ final class MemoryChecker implements AutoCloseable {
                     entry.values().stream()
                             .sorted(Comparator.comparing(StoredEntry.Value::fingerprint))
                             .toList());
-            StoredEntry.LoadRight right = entry.loadRight();
-            state.put("load", right == null ? "none" : tokens.of(right.token()) + " until " + right.leaseEnds());
+            StoredEntry.LeasedToken leased = entry.leasedToken();
+            state.put("load", leased == null ? "none" : tokens.of(leased.token()) + " until " + leased.leaseEnds());
             state.put("stale", String.valueOf(entry.staleUntil()));
             state.put("updating", String.valueOf(entry.updatesUntil()));
             state.put(

@@ -32,14 +32,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>No read returns a version below the floor of its arrival; AP: unless that version's bound is still to come. The
- *       floor rises with the commit of an announced update, and with the invalidation of any other. So a CP read never
+ *       floor rises with the commit of a prepared update, and with the invalidation of any other. So a CP read never
  *       returns a version that was outdated when the read came.
  *   <li>The values that a plain read would accept now, and that a fetch would bring now, may be returned now.
  *   <li>A key has a time to live, in any state; the fields are consistent with each other.
  *   <li>A rejected store changes nothing; an accepted one leaves nothing but values.
  *   <li>Nodes of two versions of the application never decode each other's values, and no store displaces a value of the
  *       other version that is valid and lives for another half of its life. The rules for one value hold for both.
- *   <li>One reader at a time is elected, and none while an update is announced.
+ *   <li>One reader at a time is elected, and none while an update is prepared.
  *   <li>A reader whose load has failed gets no version below the floor of that moment, not even inside the stale window: what
  *       was invalidated is not returned as an expired value.
  *   <li>When all messages of the outbox are delivered, no reader gets a version older than the updates that wrote them.
@@ -334,7 +334,7 @@ final class Model implements Explorer.Rules<World> {
                     addStepsWithoutRedis(steps, world, index, updater);
                     return;
                 }
-                if (!updater.announces()) {
+                if (!updater.prepares()) {
                     World next = world.committed(updater);
                     steps.add(new Step<>(
                             name + " commits version " + next.version(), next.with(index, updater.hasEnded())));
@@ -558,7 +558,7 @@ final class Model implements Explorer.Rules<World> {
         }
         boolean holdsValues = !entry.values().isEmpty();
         if (holdsValues && !entry.has("s")) {
-            require(world, !entry.has("i"), "an announced update left the value fresh");
+            require(world, !entry.has("i"), "a prepared update left the value fresh");
             if (!entry.has("f")) {
                 int first = entry.values().keySet().stream()
                         .mapToInt(entry::expires)

@@ -73,7 +73,7 @@ class NestedLoadCheckerTests {
     void findsTheFaultOfAWeakenedRule(Fault fault) {
         for (Consistency outer : Consistency.values()) {
             Scenario scenario = new Scenario(
-                    outer, Consistency.AP, fault == Fault.DOES_NOT_ANNOUNCE, false, fault != Fault.SHARES_OLDER_LOAD);
+                    outer, Consistency.AP, fault == Fault.DOES_NOT_PREPARE, false, fault != Fault.SHARES_OLDER_LOAD);
             assertThatExceptionOfType(Violation.class)
                     .isThrownBy(() -> explore(scenario, 2, Set.of(fault)))
                     .withMessageContaining("outer version 0")

@@ -33,8 +33,8 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
         SHARES_OLDER_LOAD,
         /** A read inside a load takes the value of the local level. */
         TAKES_LOCAL_INSIDE,
-        /** Several keys are invalidated one after the other, without being announced first. */
-        DOES_NOT_ANNOUNCE
+        /** Several keys are invalidated one after the other, without being prepared first. */
+        DOES_NOT_PREPARE
     }
 
     private static final int LEASE_TICKS = 2;
@@ -258,8 +258,8 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
                 addPrepare(steps, world, innerFirst, commitsFirst ? UpdaterAt.INVALIDATE_FIRST : UpdaterAt.COMMIT);
             case COMMIT -> {
                 if (commitsFirst || world.clock() < updater.leaseEnd()) {
-                    boolean announces = !faults.contains(Fault.DOES_NOT_ANNOUNCE);
-                    UpdaterAt next = commitsFirst && announces ? UpdaterAt.PREPARE_FIRST : UpdaterAt.INVALIDATE_FIRST;
+                    boolean prepares = !faults.contains(Fault.DOES_NOT_PREPARE);
+                    UpdaterAt next = commitsFirst && prepares ? UpdaterAt.PREPARE_FIRST : UpdaterAt.INVALIDATE_FIRST;
                     steps.add(new Step<>(
                             "U commits", world.committed(!commitsFirst).with(updater.at(next))));
                 }

@@ -207,13 +207,13 @@ record NestedWorld(
         return new NestedWorld(outer, inner, value, version, reader, neighbour, updater);
     }
 
-    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
-    NestedWorld committed(boolean announced) {
+    /** A commit. A prepared version is the floor at once; older versions must be gone when the lease ends. */
+    NestedWorld committed(boolean prepared) {
         int next = version + 1;
-        int bound = announced ? updater.lastLeaseEnd : FOR_EVER;
+        int bound = prepared ? updater.lastLeaseEnd : FOR_EVER;
         return new NestedWorld(
-                outer.bounded(next, announced ? next : outer.floor, bound),
-                inner.bounded(next, announced ? next : inner.floor, bound),
+                outer.bounded(next, prepared ? next : outer.floor, bound),
+                inner.bounded(next, prepared ? next : inner.floor, bound),
                 clock,
                 next,
                 reader,

@@ -80,7 +80,7 @@ class OutboxCheckerTests {
                         scenario(consistency, false, 2, 0, 3, Way.MESSAGE_BEFORE),
                         scenario(consistency, true, 2, 1, 2, Way.MESSAGE_IN_TRANSACTION),
                         scenario(consistency, true, 1, 0, 2, Way.MESSAGE_IN_TRANSACTION, Way.MESSAGE_BEFORE),
-                        scenario(consistency, false, 1, 0, 2, Way.MESSAGE_BEFORE, Way.ANNOUNCING)));
+                        scenario(consistency, false, 1, 0, 2, Way.MESSAGE_BEFORE, Way.PREPARING)));
     }
 
     @ParameterizedTest

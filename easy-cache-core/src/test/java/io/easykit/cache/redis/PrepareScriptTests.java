@@ -14,7 +14,7 @@ class PrepareScriptTests {
     private final SeededEntry entry = new SeededEntry();
 
     @Test
-    void announcesTheUpdateOfAKeyThatIsNotCached() {
+    void preparesTheUpdateOfAKeyThatIsNotCached() {
         assertThat(prepare("u", true)).isEqualTo(1L);
 
         assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s} lives 30s");

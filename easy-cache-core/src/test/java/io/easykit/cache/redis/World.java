@@ -203,7 +203,7 @@ record World(
     /** How an updater informs the cache of its update. */
     enum Way {
         /** It prepares before it commits, and invalidates afterwards. */
-        ANNOUNCING,
+        PREPARING,
         /** It only invalidates afterwards. */
         INVALIDATING_ONLY,
         /** Without Redis: a message is part of its transaction. */
@@ -224,8 +224,8 @@ record World(
      */
     record Updater(String name, Way way, UpdaterAt at, int updates, int leaseEnd) {
 
-        static Updater announcing(String name, int updates) {
-            return of(name, Way.ANNOUNCING, updates);
+        static Updater preparing(String name, int updates) {
+            return of(name, Way.PREPARING, updates);
         }
 
         static Updater invalidatingOnly(String name, int updates) {
@@ -236,13 +236,13 @@ record World(
             return new Updater(name, way, UpdaterAt.REST, updates, 0);
         }
 
-        boolean announces() {
-            return way == Way.ANNOUNCING;
+        boolean prepares() {
+            return way == Way.PREPARING;
         }
 
         /** Whether it reaches Redis. */
         boolean tells() {
-            return announces() || way == Way.INVALIDATING_ONLY;
+            return prepares() || way == Way.INVALIDATING_ONLY;
         }
 
         Updater isPrepared(int leaseEnd) {
@@ -277,9 +277,9 @@ record World(
                             && name.equals(updater.name));
         }
 
-        /** Of the present update; empty without an announcement. */
+        /** Of the present update; empty without a preparation. */
         String token() {
-            return announces() ? name + updates : "";
+            return prepares() ? name + updates : "";
         }
 
         /** Of the message of the present update. */
@@ -397,15 +397,15 @@ record World(
                 relay);
     }
 
-    /** A commit. An announced version is the floor at once; older versions must be gone when the lease ends. */
+    /** A commit. A prepared version is the floor at once; older versions must be gone when the lease ends. */
     World committed(Updater updater) {
         int next = version + 1;
         return new World(
                 entry,
                 clock,
                 next,
-                updater.announces() ? next : floor,
-                bounded(next, updater.announces() ? updater.leaseEnd() : FOR_EVER),
+                updater.prepares() ? next : floor,
+                bounded(next, updater.prepares() ? updater.leaseEnd() : FOR_EVER),
                 repeats,
                 repeated,
                 readers,

@@ -389,7 +389,7 @@ public final class InMemoryEntryStore implements EntryStore {
                     values,
                     entry == null || entry.fill == null
                             ? null
-                            : new StoredEntry.LoadRight(entry.fill, Instant.ofEpochMilli(entry.electedUntil)),
+                            : new StoredEntry.LeasedToken(entry.fill, Instant.ofEpochMilli(entry.electedUntil)),
                     entry == null || entry.staleUntil == null ? null : Instant.ofEpochMilli(entry.staleUntil),
                     updates.stream()
                             .map(StoredEntry.Update::leaseEnds)

@@ -97,7 +97,7 @@ class AdvisorOrderIntegrationTests {
                             .getClass()
                             .getSimpleName())
                     .startsWith(aspectj ? "AnnotationAwareAspectJ" : "Infrastructure");
-            shouldAnnounceBeforeTheCommit(context.getBean(Accounts.class), true);
+            shouldPrepareBeforeTheCommit(context.getBean(Accounts.class), true);
         }
     }
 
@@ -112,12 +112,12 @@ class AdvisorOrderIntegrationTests {
             factory.addAdvisor(new DefaultPointcutAdvisor((MethodInterceptor) call -> call.proceed()));
             factory.addAdvisor(updateInside ? transaction : update);
             factory.addAdvisor(updateInside ? update : transaction);
-            shouldAnnounceBeforeTheCommit((Accounts) factory.getProxy(), updateInside);
+            shouldPrepareBeforeTheCommit((Accounts) factory.getProxy(), updateInside);
         }
     }
 
     /** If the transaction is inside, a key over the result is known only after the commit. */
-    private static void shouldAnnounceBeforeTheCommit(Accounts accounts, boolean resultIsInTime) {
+    private static void shouldPrepareBeforeTheCommit(Accounts accounts, boolean resultIsInTime) {
         Accounts target = target(accounts);
         assertThat(accounts.update(1)).isEqualTo(1);
         assertThat(target.fieldsAtCommit).anyMatch(field -> field.startsWith("i:"));

@@ -247,7 +247,7 @@ class AnnotatedShopIntegrationTests {
     }
 
     @Test
-    void announcesAnUpdateBeforeTheTransactionOfItsMethodCommits() {
+    void preparesAnUpdateBeforeTheTransactionOfItsMethodCommits() {
         products.strong(1);
         hooks(() -> {}, () -> {
             throw new IllegalStateException("no");

@@ -47,11 +47,11 @@ public final class EasyCacheAssert extends AbstractAssert<EasyCacheAssert, EasyC
         return this;
     }
 
-    /** An update of the entry is announced and has not ended: nothing is stored until then, or until its lease ends. */
+    /** An update of the entry is prepared and has not ended: nothing is stored until then, or until its lease ends. */
     public EasyCacheAssert isBeingUpdated(String prefix, Object... parts) {
         FoundEntry found = actual.found(EasyCacheTester.key(prefix, parts));
         if (!found.isBeingUpdated()) {
-            throw unlike(found, "Expected an announced update of " + found.key().name());
+            throw unlike(found, "Expected a prepared update of " + found.key().name());
         }
         return this;
     }

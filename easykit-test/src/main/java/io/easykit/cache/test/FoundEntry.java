@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** An entry at the time of an assertion: the values that readers may get, and the announced updates. */
+/** An entry at the time of an assertion: the values that readers may get, and the prepared updates. */
 record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Update> updates, Instant now) {
 
     private static final int MOST_SHOWN = 200;
@@ -119,7 +119,7 @@ record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Upd
         return left.isNegative() || left.isZero() ? null : new FoundValue(envelope, state, left, codec);
     }
 
-    /** Whether an update is announced, and its lease has not ended. */
+    /** Whether an update is prepared, and its lease has not ended. */
     boolean isBeingUpdated() {
         return updates.stream().anyMatch(update -> update.leaseEnds().isAfter(now));
     }
@@ -134,7 +134,7 @@ record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Upd
         updates.stream()
                 .filter(update -> update.leaseEnds().isAfter(now))
                 .forEach(update -> lines.add(
-                        "an announced update, whose lease ends in " + Duration.between(now, update.leaseEnds())));
+                        "a prepared update, whose lease ends in " + Duration.between(now, update.leaseEnds())));
         return lines.isEmpty()
                 ? "there is none"
                 : lines.stream().collect(Collectors.joining("\n  ", "there is:\n  ", ""));

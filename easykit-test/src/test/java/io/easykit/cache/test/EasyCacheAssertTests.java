@@ -53,7 +53,7 @@ class EasyCacheAssertTests {
         fails(() -> assertThat(cache).hasEntry("user", 1).isExpired(), ", expired");
         fails(() -> assertThat(cache).hasNoEntry("user", 1), "Expected no entry user::1");
         fails(() -> assertThat(cache).as("the last one").hasNoEntry("user", 1), "[the last one]");
-        fails(() -> assertThat(cache).isBeingUpdated("user", 1), "Expected an announced update of user::1");
+        fails(() -> assertThat(cache).isBeingUpdated("user", 1), "Expected a prepared update of user::1");
     }
 
     @Test
@@ -62,13 +62,13 @@ class EasyCacheAssertTests {
     }
 
     @Test
-    void showsAnnouncedUpdates() {
+    void showsPreparedUpdates() {
         store(1);
         cache.faults().crashAfterNextCommit();
         cache.cache().update(List.of(users.key(1)), () -> null);
 
         assertThat(cache).isBeingUpdated("user", 1);
-        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "an announced update, whose lease ends in PT30S");
+        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "a prepared update, whose lease ends in PT30S");
         cache.advance(Duration.ofSeconds(30));
         fails(() -> assertThat(cache).isBeingUpdated("user", 1), "but there is none");
     }
