@@ -11,7 +11,7 @@ public interface Availability {
     State state();
 
     /** The state of each partition by its name, if the cluster has several; else empty. */
-    Map<String, State> nodes();
+    Map<String, State> masters();
 
     /**
      * Why the cluster is unavailable, and what else keeps new entries away, such as a server that is full: a sentence for each

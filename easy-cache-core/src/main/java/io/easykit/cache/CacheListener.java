@@ -36,9 +36,9 @@ public interface CacheListener {
      * A part of a Redis cluster, with slots of its own, was marked unavailable, or is available again. The cluster as a whole
      * counts as available only if all parts are.
      *
-     * @param node which slots, for example {@code slots 0-5460}
+     * @param slots of the master, for example {@code slots 0-5460}
      */
-    default void onNodeAvailability(String clusterId, String node, Availability.State state) {}
+    default void onMasterAvailability(String clusterId, String slots, Availability.State state) {}
 
     /** Unreadable bytes were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}

@@ -42,7 +42,7 @@ class MonitoringFilesTests {
     private static final Path DOCS = Path.of("..", "docs");
 
     /** Meters of a Redis Cluster. */
-    private static final Set<String> NOT_IN_THE_SHOP = Set.of("easycache_node_available");
+    private static final Set<String> NOT_IN_THE_SHOP = Set.of("easycache_master_available");
 
     /** Labels that Prometheus adds to each scrape. */
     private static final Set<String> OF_PROMETHEUS = Set.of("instance", "job");

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param undelivered number of invalidations of this node that wait for it; a prefix as a whole counts as one
  * @param outbox      its backlog in the outbox; null if this node does not count it
  * @param problems    why it is unavailable, or takes no new entries; empty if all is well
- * @param nodes       the state of each master, by slots; empty if there is only one
+ * @param masters     the state of each master, by slots; empty if there is only one
  */
 public record ClusterInfo(
         String id,
@@ -23,7 +23,7 @@ public record ClusterInfo(
         int undelivered,
         @Nullable OutboxBacklog outbox,
         List<String> problems,
-        Map<String, State> nodes) {
+        Map<String, State> masters) {
 
     public ClusterInfo {
         problems = List.copyOf(problems);

@@ -59,7 +59,7 @@ final class CacheAdministration implements EasyCacheAdmin {
                 cluster.pending().size(),
                 backlog,
                 availability.problems(),
-                availability.nodes());
+                availability.masters());
     }
 
     @Override

@@ -336,10 +336,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         } else {
             limit.onUnavailable();
         }
-        if (change.node().isEmpty()) {
+        if (change.slots().isEmpty()) {
             listener.onAvailability(id, state);
         } else {
-            listener.onNodeAvailability(id, change.node(), state);
+            listener.onMasterAvailability(id, change.slots(), state);
         }
     }
 }

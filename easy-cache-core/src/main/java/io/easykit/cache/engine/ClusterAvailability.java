@@ -47,9 +47,9 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     /**
      * A change of state.
      *
-     * @param node which partition of several; empty for the cluster as a whole
+     * @param slots name of the partition, if there are several; empty for the cluster as a whole
      */
-    record Change(String node, State state) {}
+    record Change(String slots, State state) {}
 
     /** The partitions and their circuit breakers. */
     private record Parts(Partitions partitions, List<CircuitBreaker> breakers) {}
@@ -60,14 +60,14 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     @Override
-    public Map<String, State> nodes() {
-        Map<String, State> nodes = new LinkedHashMap<>();
+    public Map<String, State> masters() {
+        Map<String, State> masters = new LinkedHashMap<>();
         for (CircuitBreaker breaker : parts.breakers) {
             if (!breaker.name().isEmpty()) {
-                nodes.put(breaker.name(), breaker.state());
+                masters.put(breaker.name(), breaker.state());
             }
         }
-        return nodes;
+        return masters;
     }
 
     @Override
@@ -209,11 +209,11 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
         List<Change> changes = new ArrayList<>();
         synchronized (this) {
             State before = state();
-            Map<String, State> nodesBefore = nodes();
+            Map<String, State> mastersBefore = masters();
             change.run();
-            nodes().forEach((node, state) -> {
-                if (nodesBefore.getOrDefault(node, state) != state) {
-                    changes.add(new Change(node, state));
+            masters().forEach((slots, state) -> {
+                if (mastersBefore.getOrDefault(slots, state) != state) {
+                    changes.add(new Change(slots, state));
                 }
             });
             if (state() != before) {

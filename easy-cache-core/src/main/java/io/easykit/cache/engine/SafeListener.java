@@ -58,8 +58,8 @@ final class SafeListener implements CacheListener {
     }
 
     @Override
-    public void onNodeAvailability(String clusterId, String node, Availability.State state) {
-        notifyListeners(listener -> listener.onNodeAvailability(clusterId, node, state));
+    public void onMasterAvailability(String clusterId, String slots, Availability.State state) {
+        notifyListeners(listener -> listener.onMasterAvailability(clusterId, slots, state));
     }
 
     @Override

@@ -363,7 +363,7 @@ class NearLevelTests {
         EasyCacheEngine other = node();
         other.fetch(key, database::get);
         await().until(() ->
-                stopped.availability(CacheSpec.DEFAULT_CLUSTER).nodes().size() == 2);
+                stopped.availability(CacheSpec.DEFAULT_CLUSTER).masters().size() == 2);
         // Its first round may be on its way, and must not meet the fault.
         tick(stopped);
         CacheKey<String> view = spec.key(2);

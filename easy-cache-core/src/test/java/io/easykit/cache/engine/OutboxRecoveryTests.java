@@ -287,7 +287,7 @@ class OutboxRecoveryTests {
     }
 
     private Map<String, State> states() {
-        return node.availability(CacheSpec.DEFAULT_CLUSTER).nodes();
+        return node.availability(CacheSpec.DEFAULT_CLUSTER).masters();
     }
 
     private RecoveryWorker worker(int part) {

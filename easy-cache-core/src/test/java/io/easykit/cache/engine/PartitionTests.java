@@ -50,7 +50,7 @@ class PartitionTests {
     void onePartThatIsAwayLeavesTheOthersAlone() {
         cutOff(a);
 
-        assertThat(a.availability("default").nodes())
+        assertThat(a.availability("default").masters())
                 .isEqualTo(Map.of("part 0", State.AVAILABLE, "part 1", State.UNAVAILABLE, "part 2", State.AVAILABLE));
         assertThat(a.availability("default").state()).isEqualTo(State.UNAVAILABLE);
         assertThat(a.fetch(healthy, () -> "value")).isEqualTo("value");
@@ -300,12 +300,12 @@ class PartitionTests {
         cutOff(a);
         bench.store.repartition(2);
         tick(a, 1);
-        assertThat(a.availability("default").nodes()).hasSize(3);
+        assertThat(a.availability("default").masters()).hasSize(3);
 
         bench.store.back(1);
         tick(a, PROBES + 1);
 
-        assertThat(a.availability("default").nodes()).hasSize(2);
+        assertThat(a.availability("default").masters()).hasSize(2);
     }
 
     @Test
@@ -319,7 +319,7 @@ class PartitionTests {
         }
         bench.store.back();
         tick(late, 1);
-        assertThat(late.availability("default").nodes()).hasSize(3).containsEntry("part 1", State.UNAVAILABLE);
+        assertThat(late.availability("default").masters()).hasSize(3).containsEntry("part 1", State.UNAVAILABLE);
 
         tick(late, PROBES);
 
@@ -346,7 +346,7 @@ class PartitionTests {
     private void cutOff(EasyCacheEngine cache) {
         bench.store.away(1);
         tick(cache, PROBES);
-        assertThat(cache.availability("default").nodes()).containsEntry("part 1", State.UNAVAILABLE);
+        assertThat(cache.availability("default").masters()).containsEntry("part 1", State.UNAVAILABLE);
     }
 
     private static State stateOf(EasyCacheEngine cache) {

@@ -243,8 +243,8 @@ final class Workbench {
         }
 
         @Override
-        public void onNodeAvailability(String clusterId, String node, Availability.State state) {
-            heard.add(clusterId + " " + node + " " + state);
+        public void onMasterAvailability(String clusterId, String slots, Availability.State state) {
+            heard.add(clusterId + " " + slots + " " + state);
         }
 
         @Override

@@ -188,7 +188,7 @@ class FailoverIntegrationTests {
     }
 
     private static Map<String, State> nodes(EasyCacheEngine cache) {
-        return requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).nodes();
+        return requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).masters();
     }
 
     private EasyCacheEngine cache(RedisConfiguration configuration) {

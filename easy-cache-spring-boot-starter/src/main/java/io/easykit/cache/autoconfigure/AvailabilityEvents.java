@@ -32,8 +32,8 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
             }
 
             @Override
-            public void onNodeAvailability(String clusterId, String node, State state) {
-                publish(new RedisAvailabilityEvent(clusterId, node, state));
+            public void onMasterAvailability(String clusterId, String slots, State state) {
+                publish(new RedisAvailabilityEvent(clusterId, slots, state));
             }
         };
     }
@@ -58,7 +58,7 @@ final class AvailabilityEvents implements ApplicationListener<ContextRefreshedEv
         if (kept == null) {
             return false;
         }
-        kept.put(event.clusterId() + " " + event.node(), event);
+        kept.put(event.clusterId() + " " + event.slots(), event);
         return true;
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param undelivered number of invalidations waiting for it
  * @param outbox its backlog in the outbox; null if this node does not count it
  * @param problems why it is unavailable, or takes no new entries; empty if all is well
- * @param nodes state of each master of a cluster, by slots; empty otherwise
+ * @param masters state of each master of a cluster, by slots; empty otherwise
  */
 record ClusterState(
         State state,
@@ -27,7 +27,7 @@ record ClusterState(
         int undelivered,
         @Nullable OutboxBacklog outbox,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> problems,
-        @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> nodes) {
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> masters) {
 
     static Map<String, ClusterState> all(EasyCache cache) {
         Map<String, ClusterState> all = new TreeMap<>();
@@ -43,6 +43,6 @@ record ClusterState(
                 cache.undelivered(clusterId),
                 cache.outboxBacklog(clusterId),
                 availability.problems(),
-                availability.nodes());
+                availability.masters());
     }
 }

@@ -19,13 +19,13 @@ import org.springframework.beans.factory.DisposableBean;
 /**
  * Meters of each cache, by prefix and cluster: {@code easycache.requests}, {@code easycache.waits}, {@code easycache.loads},
  * {@code easycache.invalidations} and {@code easycache.unreadable}. Counts {@code easycache.changes} of each cluster. Meters are registered once for each cache. The
- * gauge {@code easycache.node.available} of a cluster master is registered with its first change.
+ * gauge {@code easycache.master.available} of a cluster master is registered with its first change.
  */
 final class MeteringCacheListener implements CacheListener, DisposableBean {
 
     private final MeterRegistry registry;
     private final Map<CacheName, CacheMeters> meters = new ConcurrentHashMap<>();
-    private final Map<String, AtomicInteger> nodes = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> masters = new ConcurrentHashMap<>();
     private final Set<Gauge> gauges = ConcurrentHashMap.newKeySet();
 
     MeteringCacheListener(MeterRegistry registry) {
@@ -69,16 +69,16 @@ final class MeteringCacheListener implements CacheListener, DisposableBean {
     }
 
     @Override
-    public void onNodeAvailability(String clusterId, String node, State state) {
-        nodes.computeIfAbsent(clusterId + " " + node, any -> newNode(clusterId, node))
+    public void onMasterAvailability(String clusterId, String slots, State state) {
+        masters.computeIfAbsent(clusterId + " " + slots, any -> newMaster(clusterId, slots))
                 .set(state == State.AVAILABLE ? 1 : 0);
     }
 
-    private AtomicInteger newNode(String clusterId, String node) {
+    private AtomicInteger newMaster(String clusterId, String slots) {
         AtomicInteger available = new AtomicInteger();
-        gauges.add(Gauge.builder("easycache.node.available", available, AtomicInteger::get)
+        gauges.add(Gauge.builder("easycache.master.available", available, AtomicInteger::get)
                 .description("Whether readers use these slots of the Redis cluster (1 or 0)")
-                .tags("cluster", clusterId, "node", node)
+                .tags("cluster", clusterId, "master", slots)
                 .register(registry));
         return available;
     }

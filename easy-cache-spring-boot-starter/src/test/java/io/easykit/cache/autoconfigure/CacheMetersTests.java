@@ -53,7 +53,7 @@ class CacheMetersTests {
         new ClusterMeters(cache).bindTo(registry);
         CacheKey<String> key = CacheSpec.of("user", String.class).key(1);
         listener.onMiss(key);
-        listener.onNodeAvailability("default", "slots 0-5460", State.AVAILABLE);
+        listener.onMasterAvailability("default", "slots 0-5460", State.AVAILABLE);
         SerialMeters turns = new SerialMeters(registry);
         for (CacheListener.Turn turn : CacheListener.Turn.values()) {
             turns.onTurn(key, turn, Duration.ZERO, 1);

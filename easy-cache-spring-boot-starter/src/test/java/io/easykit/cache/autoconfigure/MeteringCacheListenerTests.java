@@ -90,28 +90,28 @@ class MeteringCacheListenerTests {
 
     @Test
     void showsEachMasterOfAClusterFromItsFirstChangeOn() {
-        listener.onNodeAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
+        listener.onMasterAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
         assertThat(available("slots 0-5460")).isZero();
 
-        listener.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        listener.onMasterAvailability("trade", "slots 0-5460", State.AVAILABLE);
         assertThat(available("slots 0-5460")).isEqualTo(1);
     }
 
     @Test
     void leavesNoGaugeToTheNextContextOfTheSameRegistry() {
-        listener.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        listener.onMasterAvailability("trade", "slots 0-5460", State.AVAILABLE);
         listener.destroy();
         MeteringCacheListener next = new MeteringCacheListener(registry);
-        next.onNodeAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
+        next.onMasterAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
         assertThat(available("slots 0-5460")).isZero();
 
-        next.onNodeAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        next.onMasterAvailability("trade", "slots 0-5460", State.AVAILABLE);
         assertThat(available("slots 0-5460")).isEqualTo(1);
     }
 
-    private double available(String node) {
-        return registry.get("easycache.node.available")
-                .tags("cluster", "trade", "node", node)
+    private double available(String slots) {
+        return registry.get("easycache.master.available")
+                .tags("cluster", "trade", "master", slots)
                 .gauge()
                 .value();
     }

@@ -95,9 +95,9 @@ public final class CacheApi implements ConsoleApi {
         cluster.put("cluster", info.id());
         cluster.put("state", info.state().name());
         cluster.put("forced", info.forced() != null);
-        Map<String, String> nodes = new LinkedHashMap<>();
-        info.nodes().forEach((name, state) -> nodes.put(name, state.name()));
-        cluster.put("nodes", nodes);
+        Map<String, String> masters = new LinkedHashMap<>();
+        info.masters().forEach((name, state) -> masters.put(name, state.name()));
+        cluster.put("masters", masters);
         cluster.put("problems", info.problems());
         cluster.put("undelivered", info.undelivered());
         OutboxBacklog outbox = info.outbox();

@@ -16,7 +16,7 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
   table(t`Redis clusters|Redis 集群`, [
     [t`Redis cluster|Redis 集群`, 'cluster', 'name'],
     [STATE, one => [chip(...CLUSTER_STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
-    [t`Masters|主节点`, one => Object.entries(one.nodes || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
+    [t`Masters|主节点`, one => Object.entries(one.masters || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
     [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
     [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.count), one.outbox.oldest > 0 && dim(' · ', duration(one.outbox.oldest))] : '–'), 'num'],
     can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one), 'plain'), 'act'],
