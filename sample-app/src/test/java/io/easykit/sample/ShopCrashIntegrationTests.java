@@ -42,7 +42,7 @@ class ShopCrashIntegrationTests {
         }
         Answer restarted;
         try (ChildJvm second = start()) {
-            second.awaitLine(text -> text.contains("left behind by a killed shop"), PATIENCE);
+            second.awaitLine(text -> text.contains("left behind by a killed shop"), ChildJvm.START);
             ShopClient shop = clientOf(second);
             assertThat(shop.get("/products/1").text("name")).isEqualTo("Kept");
             assertThat(shop.get("/stocks/SKU-1").number("quantity")).isEqualTo(7);
@@ -98,7 +98,7 @@ class ShopCrashIntegrationTests {
     }
 
     private static ShopClient clientOf(ChildJvm shop) {
-        String line = shop.awaitLine(text -> PORT.matcher(text).find(), PATIENCE);
+        String line = shop.awaitLine(text -> PORT.matcher(text).find(), ChildJvm.START);
         Matcher port = PORT.matcher(line);
         assertThat(port.find()).isTrue();
         return new ShopClient(Integer.parseInt(port.group(1)));

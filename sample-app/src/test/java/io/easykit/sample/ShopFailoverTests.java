@@ -166,7 +166,7 @@ class ShopFailoverTests {
     }
 
     private static ShopClient clientOf(ChildJvm shop) {
-        String line = shop.awaitLine(text -> PORT.matcher(text).find(), PATIENCE);
+        String line = shop.awaitLine(text -> PORT.matcher(text).find(), ChildJvm.START);
         Matcher port = PORT.matcher(line);
         assertThat(port.find()).isTrue();
         return new ShopClient(Integer.parseInt(port.group(1)));

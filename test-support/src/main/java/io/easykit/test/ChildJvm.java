@@ -19,14 +19,23 @@ import java.util.function.Predicate;
  * <p>It ends with the test's JVM at the latest.
  */
 public final class ChildJvm implements AutoCloseable {
+
+    /** Maximum time for a child to start an application. Generous, because a busy machine takes minutes. */
+    public static final Duration START = Duration.ofMinutes(3);
+
+    private static final Duration LAST_OUTPUT = Duration.ofSeconds(10);
+
     private final String name;
     private final OwnedProcess process;
     private final List<String> lines = new CopyOnWriteArrayList<>();
+    private final Thread reader;
     private volatile boolean outputEnded;
 
     private ChildJvm(String name, OwnedProcess process) {
         this.name = name;
         this.process = process;
+        this.reader = new Thread(this::readOutput, "output-of-" + name);
+        reader.setDaemon(true);
     }
 
     /** Runs the main method of a class on the test's class path. */
@@ -50,14 +59,15 @@ public final class ChildJvm implements AutoCloseable {
         command.addAll(arguments);
         OwnedProcess process = OwnedProcess.start(new ProcessBuilder(command).redirectErrorStream(true));
         ChildJvm child = new ChildJvm(name, process);
-        Thread reader = new Thread(child::readOutput, "output-of-" + child.name);
-        reader.setDaemon(true);
-        reader.start();
+        child.reader.start();
         return child;
     }
 
-    /** Returns the output so far, including errors. */
+    /** Returns the output so far, including errors; all of it if the child has ended. */
     public List<String> lines() {
+        if (!isAlive()) {
+            awaitEndOfOutput();
+        }
         return List.copyOf(lines);
     }
 
@@ -114,6 +124,15 @@ public final class ChildJvm implements AutoCloseable {
     @Override
     public void close() {
         process.kill();
+    }
+
+    /** A process that the child has started may keep the output open. */
+    private void awaitEndOfOutput() {
+        try {
+            reader.join(LAST_OUTPUT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void readOutput() {

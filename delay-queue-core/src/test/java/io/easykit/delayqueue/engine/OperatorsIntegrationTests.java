@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 /** Operators who work on dead letters of the same topic while it changes, on a real Redis. */
 class OperatorsIntegrationTests {
 
-    private static final Duration JVM_START = Duration.ofSeconds(60);
+    private static final Duration JVM_START = ChildJvm.START;
 
     private final RedisServer server = RedisServer.start();
     private final RedisQueue queue = queue();

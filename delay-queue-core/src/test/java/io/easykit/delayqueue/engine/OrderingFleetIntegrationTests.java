@@ -34,7 +34,7 @@ class OrderingFleetIntegrationTests {
     private static final int PRODUCERS = 4;
     private static final int CONSUMERS = 4;
     private static final int KILLS = 12;
-    private static final Duration JVM_START = Duration.ofMinutes(2);
+    private static final Duration JVM_START = ChildJvm.START;
     private static final Duration DRAIN = Duration.ofMinutes(10);
 
     private final RedisServer server = RedisServer.start();

@@ -32,10 +32,10 @@ class KeepAliveIntegrationTests {
     @ValueSource(strings = {"false", "true"})
     void runsListenersAfterMainHasReturnedAndEndsBySignal(String virtualThreads) {
         try (ChildJvm worker = start("--spring.threads.virtual.enabled=" + virtualThreads)) {
-            worker.awaitLine(WorkerProcess.MAIN_RETURNS::equals, PATIENCE);
+            worker.awaitLine(WorkerProcess.MAIN_RETURNS::equals, ChildJvm.START);
 
             send("late", Duration.ofSeconds(2));
-            worker.awaitLine((WorkerProcess.HANDLED + "late")::equals, PATIENCE);
+            worker.awaitLine((WorkerProcess.HANDLED + "late")::equals, ChildJvm.START);
             assertThat(worker.isAlive()).isTrue();
 
             worker.terminate();
@@ -46,11 +46,11 @@ class KeepAliveIntegrationTests {
     @Test
     void endsWhenItsListenersAreStoppedForGood() {
         try (ChildJvm worker = start()) {
-            worker.awaitLine(WorkerProcess.MAIN_RETURNS::equals, PATIENCE);
+            worker.awaitLine(WorkerProcess.MAIN_RETURNS::equals, ChildJvm.START);
 
             send("stop", Duration.ZERO);
 
-            worker.awaitLine((WorkerProcess.HANDLED + "stop")::equals, PATIENCE);
+            worker.awaitLine((WorkerProcess.HANDLED + "stop")::equals, ChildJvm.START);
             assertThat(worker.waitFor(PATIENCE)).isZero();
         }
     }
@@ -59,7 +59,7 @@ class KeepAliveIntegrationTests {
     @ValueSource(strings = {"--worker.listens=false", "--delay-queue.auto-startup=false"})
     void endsWithoutListenersThatRun(String setting) {
         try (ChildJvm sender = start(setting)) {
-            sender.awaitLine(WorkerProcess.MAIN_RETURNS::equals, PATIENCE);
+            sender.awaitLine(WorkerProcess.MAIN_RETURNS::equals, ChildJvm.START);
             assertThat(sender.waitFor(PATIENCE)).isZero();
         }
     }
@@ -67,7 +67,7 @@ class KeepAliveIntegrationTests {
     @Test
     void endsWhenItsStartFailsLate() {
         try (ChildJvm worker = start("--worker.fails=true")) {
-            worker.awaitLine(line -> line.contains("no use"), PATIENCE);
+            worker.awaitLine(line -> line.contains("no use"), ChildJvm.START);
             assertThat(worker.waitFor(PATIENCE)).isEqualTo(1);
         }
     }

@@ -104,7 +104,7 @@ class SendCrashIntegrationTests {
                 "--spring.datasource.hikari.maximum-pool-size=30",
                 "--spring.data.redis.url=" + RedisServer.shared().uri(),
                 "--delay-queue.command-timeout=" + PATIENCE.toSeconds() + "s")) {
-            child.awaitLine(line::equals, PATIENCE);
+            child.awaitLine(line::equals, ChildJvm.START);
             child.kill();
         }
     }

@@ -151,7 +151,7 @@ class CrashIntegrationTests {
                 "--easy-cache.caches." + CrashingApplication.AP + ".update-lease=" + LEASE.toSeconds() + "s",
                 "--easy-cache.caches." + CrashingApplication.CP + ".consistency=CP",
                 "--easy-cache.caches." + CrashingApplication.CP + ".update-lease=" + LEASE.toSeconds() + "s")) {
-            child.awaitLine(CrashingApplication.ALL_STOPPED::equals, PATIENCE);
+            child.awaitLine(CrashingApplication.ALL_STOPPED::equals, ChildJvm.START);
             child.kill();
         }
     }

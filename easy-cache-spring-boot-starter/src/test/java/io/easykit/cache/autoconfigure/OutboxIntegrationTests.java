@@ -344,7 +344,7 @@ class OutboxIntegrationTests {
                 "--spring.main.web-application-type=none",
                 "--easy-cache.external-prefixes=" + CrashingApplication.AP + "," + CrashingApplication.CP,
                 "--easy-cache.outbox=jdbc")) {
-            child.awaitLine(CrashingApplication.ALL_STOPPED::equals, PATIENCE);
+            child.awaitLine(CrashingApplication.ALL_STOPPED::equals, ChildJvm.START);
             child.kill();
         }
         await().atMost(PATIENCE).until(() -> names.find(committed.id()).equals("new"));

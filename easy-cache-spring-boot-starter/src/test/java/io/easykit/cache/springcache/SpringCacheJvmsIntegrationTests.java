@@ -6,15 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.test.ChildJvm;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Two JVMs that share nothing but Redis. */
 class SpringCacheJvmsIntegrationTests {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     @Test
     void twentyThreadsOfTwoJvmsLoadAColdKeyOnce() {
@@ -28,7 +25,7 @@ class SpringCacheJvmsIntegrationTests {
                             "--spring.data.redis.port=" + redis.port()));
                 }
                 for (ChildJvm child : children) {
-                    child.awaitLine(SpringCacheNode.DONE::equals, PATIENCE);
+                    child.awaitLine(SpringCacheNode.DONE::equals, ChildJvm.START);
                     assertThat(child.lines())
                             .filteredOn(line -> line.startsWith(SpringCacheNode.VALUE))
                             .hasSize(SpringCacheNode.THREADS)
