@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.annotation.DelayListener;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -22,14 +23,20 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
 /**
- * Handles messages once, in a separate process that a test kills. The setting {@code stop-at} is the number of a commit: the
- * thread that makes it stops before its message is acknowledged, and prints {@link #COMMITTED}. The others go on.
+ * Handles messages once, in a separate process that a test kills. The setting {@code stop-at} is the number of a commit. The
+ * thread that makes it prints {@link #COMMITTED}, and stops before its message is acknowledged. The others go on.
+ *
+ * <p>With the setting {@code halt-after}, in microseconds, this thread goes on as well, and the process halts at that time after
+ * the commit: before, while or after the message is acknowledged.
  */
 final class CrashingHandler {
 
     static final String TOPIC = "crash-once";
     static final String COMMITTED = "committed, not acknowledged";
     static final String REPEATED = "repeated ";
+
+    /** Exit code of a process that has halted. */
+    static final int HALTED = 137;
 
     /** Repetitions in this process. */
     static final AtomicLong REPETITIONS = new AtomicLong();
@@ -60,8 +67,9 @@ final class CrashingHandler {
     static class Handlers {
 
         @Bean
-        JdbcTransactionManager transactionManager(DataSource database, @Value("${stop-at:0}") int stopAt) {
-            return new StoppingTransactionManager(database, stopAt);
+        JdbcTransactionManager transactionManager(
+                DataSource database, @Value("${stop-at:0}") int stopAt, @Value("${halt-after:-1}") long haltAfter) {
+            return new StoppingTransactionManager(database, stopAt, haltAfter);
         }
 
         @Bean
@@ -104,10 +112,12 @@ final class CrashingHandler {
 
         private final AtomicInteger commits = new AtomicInteger();
         private final int stopAt;
+        private final long haltAfter;
 
-        StoppingTransactionManager(DataSource database, int stopAt) {
+        StoppingTransactionManager(DataSource database, int stopAt, long haltAfter) {
             super(database);
             this.stopAt = stopAt;
+            this.haltAfter = haltAfter;
         }
 
         @Override
@@ -117,12 +127,25 @@ final class CrashingHandler {
                 return;
             }
             HANDLES.set(false);
-            if (commits.incrementAndGet() == stopAt) {
-                System.out.println(COMMITTED);
-                while (true) {
-                    LockSupport.park();
-                }
+            if (commits.incrementAndGet() != stopAt) {
+                return;
             }
+            if (haltAfter >= 0) {
+                new Thread(() -> haltAt(System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(haltAfter))).start();
+                return;
+            }
+            System.out.println(COMMITTED);
+            while (true) {
+                LockSupport.park();
+            }
+        }
+
+        /** Like a kill: nothing is closed, and no shutdown hook runs. */
+        private static void haltAt(long nanos) {
+            while (System.nanoTime() - nanos < 0) {
+                Thread.onSpinWait();
+            }
+            Runtime.getRuntime().halt(HALTED);
         }
     }
 }
