@@ -3,12 +3,15 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.store.SendOutbox;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -30,14 +33,20 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Stores orders and sends a message for each through the outbox, in a separate process that a test kills. Its arguments are
  * the point at which the relay stops, and the settings of the application.
  *
- * <p>The first order is for the relay, which stops at its point, if Redis is there. Then one order follows for each point of a
- * transaction. Its thread stops there. {@link #ALL_STOPPED} is printed when all have stopped.
+ * <p>The first order is for the relay, which stops at its point, if Redis is there. Then one order is rolled back, and one follows
+ * for each point of a transaction. Its thread stops there. {@link #ALL_STOPPED} is printed when all have stopped.
+ *
+ * <p>If the setting {@link #GO_ON} names a file, the relay waits only until this file exists. Then it goes on, for example with a
+ * Redis that is away by then, and prints {@link #WENT_ON}.
  */
 final class OutboxCrashProgram {
 
     static final String TOPIC = "outbox-orders";
     static final String ALL_STOPPED = "all have stopped";
     static final String AWAY = "AWAY";
+    static final String ROLLED_BACK = "ROLLED_BACK";
+    static final String GO_ON = "go-on";
+    static final String WENT_ON = "the relay went on";
 
     private static final ThreadLocal<@Nullable Point> STOP = new ThreadLocal<>();
     private static final List<Point> OF_TRANSACTIONS =
@@ -45,18 +54,27 @@ final class OutboxCrashProgram {
     private static final CountDownLatch ON_THE_WAY = new CountDownLatch(OF_TRANSACTIONS.size());
     private static final CountDownLatch RELAY = new CountDownLatch(1);
     private static volatile @Nullable Point relayStop;
+    private static volatile @Nullable Path goOn;
 
     private OutboxCrashProgram() {}
 
     /** The points of a message, in temporal order. */
     enum Point {
+        /** The order is written, the message is not. */
         BEFORE_THE_SEND,
+        /** The row of the message is written too. */
         AFTER_THE_SEND,
+        /** The callbacks before the commit begin. */
         AS_THE_COMMIT_BEGINS,
+        /** The callbacks have run, and the database is to commit. */
         BEFORE_THE_COMMIT,
+        /** The database has committed, and the relay does not know of it. */
         AFTER_THE_COMMIT,
+        /** The relay has read the row. */
         BEFORE_THE_STORE,
+        /** Redis has the message, and its row is still there. */
         BEFORE_THE_DELETE,
+        /** Redis has the message, and its row is gone. */
         AFTER_THE_DELETE;
 
         boolean isOfRelay() {
@@ -67,12 +85,18 @@ final class OutboxCrashProgram {
     public static void main(String[] arguments) throws InterruptedException {
         String[] settings = Stream.of(arguments).skip(1).toArray(String[]::new);
         boolean isAway = arguments[0].equals(AWAY);
+        goOn = Stream.of(settings)
+                .filter(setting -> setting.startsWith("--" + GO_ON + "="))
+                .map(setting -> Path.of(setting.substring(GO_ON.length() + 3)))
+                .findAny()
+                .orElse(null);
         relayStop = isAway ? null : Point.valueOf(arguments[0]);
         Orders orders = new SpringApplication(Application.class).run(settings).getBean(Orders.class);
         orders.order(arguments[0]);
         if (!isAway) {
             RELAY.await();
         }
+        orders.rollBack(ROLLED_BACK);
         for (Point point : OF_TRANSACTIONS) {
             new Thread(() -> {
                         STOP.set(point);
@@ -91,7 +115,15 @@ final class OutboxCrashProgram {
         }
         if (here == relayStop) {
             RELAY.countDown();
-            stop();
+            awaitGoOn();
+            System.out.println(WENT_ON);
+        }
+    }
+
+    private static void awaitGoOn() {
+        Path file = goOn;
+        while (file == null || !Files.exists(file)) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
     }
 
@@ -128,6 +160,14 @@ final class OutboxCrashProgram {
     }
 
     private record Orders(JdbcClient database, TransactionTemplate transactions, DelayQueueTemplate queue) {
+
+        void rollBack(String id) {
+            transactions.executeWithoutResult(status -> {
+                database.sql("insert into orders values (?)").param(id).update();
+                queue.send(TOPIC, id, Duration.ofSeconds(1));
+                status.setRollbackOnly();
+            });
+        }
 
         void order(String id) {
             transactions.executeWithoutResult(status -> {
