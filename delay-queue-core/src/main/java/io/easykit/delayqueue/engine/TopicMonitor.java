@@ -4,12 +4,10 @@ import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.LogText;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.TopicSeries;
-import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.LoopExecutor;
@@ -65,7 +63,7 @@ final class TopicMonitor implements LoopExecutor.Step {
     private long rereadAt;
     private long failingAt;
     private String conflict = "";
-    private FlowShare otherLimits = FlowShare.NONE;
+    private final OtherLimits otherLimits;
     private final Set<String> refusals = new HashSet<>();
 
     /** @param shardsKept takes the number of shards that the store has kept */
@@ -78,6 +76,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         this.rereadAt = purgeAt + REREAD_PAUSE;
         this.failingAt = purgeAt;
         this.alerts = new Alerts(engine.store(), engine.loopEvents());
+        this.otherLimits = new OtherLimits(endpoint, engine.store());
         String deadLettersOf = endpoint.deadLettersOf();
         this.relay = deadLettersOf == null ? null : new DeadLetterRelay(engine, deadLettersOf);
         this.loop = engine.loops().create("delay-queue-monitor-" + endpoint.id(), this);
@@ -148,25 +147,9 @@ final class TopicMonitor implements LoopExecutor.Step {
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
     }
 
-    /** Each node applies its own limits, and leaves them in the store. So those of another node are seen sooner or later. */
     private void compareLimits() {
-        if (endpoint.limits().isNone()) {
-            return;
-        }
-        FlowShare own = FlowShare.of(endpoint.limits(), 0, shards.size());
-        ShardStats.Flow used = engine.store().stats(shards.get(0)).flow();
-        FlowShare last = used == null ? own : FlowShare.of(used);
-        if (used != null && !last.equals(own) && !last.equals(otherLimits)) {
-            otherLimits = last;
-            log.warn(
-                    "Topic {} has limits of {} on this node, and another node uses others (about {} a second, burst {}, {} in"
-                            + " flight). Each node applies its own, so the topic may run as fast as the larger ones allow."
-                            + " Give all nodes the same.",
-                    endpoint.topic(),
-                    endpoint.limits(),
-                    used.perSecond() * shards.size(),
-                    used.burst() * shards.size(),
-                    used.places() * shards.size());
+        if (!endpoint.limits().isNone()) {
+            otherLimits.look(shards, eachShard());
         }
     }
 

@@ -333,7 +333,7 @@ class FlowTests {
     void nodesWithDifferentLimitsAreReportedAndNoneExceedsTheLargerOne() {
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
-        Logger logger = (Logger) LoggerFactory.getLogger(TopicMonitor.class);
+        Logger logger = (Logger) LoggerFactory.getLogger(OtherLimits.class);
         logger.addAppender(logged);
         try {
             node(Duration.ofMillis(5), listener().concurrency(8).limits(FlowLimits.of(Rate.parse("20/s"))), NOTHING);
@@ -347,6 +347,41 @@ class FlowTests {
                     .anyMatch(line ->
                             line.contains("Topic orders has limits of ") && line.contains("Give all nodes the same."))
                     .hasSizeLessThanOrEqualTo(2);
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    /** The first shard is not used, so it has no limits to compare with. */
+    @Test
+    void differentLimitsAreReportedOnceWhicheverShardIsUsed() {
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(OtherLimits.class);
+        logger.addAppender(logged);
+        try {
+            FlowLimits few = FlowLimits.maxInFlight(9);
+            FlowLimits many = FlowLimits.maxInFlight(40);
+            node(Duration.ofMillis(5), listener().concurrency(8).limits(few), NOTHING, 4);
+            node(Duration.ofMillis(5), listener().concurrency(8).limits(many), NOTHING, 4);
+            DelayQueueEngine sender = queue.builder(queue.time.node(), queue.memory)
+                    .shards(topic -> 4)
+                    .build();
+            for (int i = 0; i < 4000; i++) {
+                String id = "m" + i;
+                if (MessageIds.shardOf(id, 4, 4) != 0) {
+                    sender.template().send(OutgoingMessage.of(TOPIC, id).id(id).in(Duration.ZERO));
+                }
+            }
+            queue.time.advance(Duration.ofSeconds(15));
+
+            assertThat(sender.admin().stats(TOPIC).shards().get(0).flow()).isNull();
+            assertThat(logged.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .as("a line of a node that finds limits of the other one")
+                    .isNotEmpty()
+                    .doesNotHaveDuplicates()
+                    .allMatch(line -> line.contains("and another node uses others"));
         } finally {
             logger.detachAppender(logged);
         }
