@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * DelayTopic.named("order-close").shards(8).maxLeaseExpirations(3).build()
+ * DelayTopic.named("partner-call").rate("50/s").burst(10).maxInFlight(20).build()
  * }</pre>
  */
 public final class DelayTopic {
@@ -26,6 +27,9 @@ public final class DelayTopic {
     private final @Nullable ReplicaWait replicaWait;
     private final AlertLimits alerts;
     private final @Nullable Duration noConsumerAlert;
+    private final @Nullable String rate;
+    private final @Nullable Integer burst;
+    private final @Nullable Integer maxInFlight;
 
     private DelayTopic(Builder settings) {
         this.name = settings.name;
@@ -37,6 +41,9 @@ public final class DelayTopic {
         this.replicaWait = settings.replicaWait;
         this.alerts = settings.alerts;
         this.noConsumerAlert = settings.noConsumerAlert;
+        this.rate = settings.rate;
+        this.burst = settings.burst;
+        this.maxInFlight = settings.maxInFlight;
     }
 
     /**
@@ -92,6 +99,26 @@ public final class DelayTopic {
         return noConsumerAlert;
     }
 
+    /** Messages that may begin to run in a time on all nodes together, such as {@code 50/s}, {@code 600/min} or {@code 10/h}. */
+    public @Nullable String rate() {
+        return rate;
+    }
+
+    /** Messages that may begin at once after a quiet time. */
+    public @Nullable Integer burst() {
+        return burst;
+    }
+
+    /** Messages in flight at a time on all nodes together. */
+    public @Nullable Integer maxInFlight() {
+        return maxInFlight;
+    }
+
+    /** The rate, with its burst, and the messages in flight; {@link FlowLimits#NONE} if none are given. */
+    public FlowLimits limits() {
+        return FlowLimits.of(rate, burst, maxInFlight);
+    }
+
     @Override
     public String toString() {
         return "DelayTopic[" + name + "]";
@@ -109,6 +136,9 @@ public final class DelayTopic {
         private @Nullable ReplicaWait replicaWait;
         private AlertLimits alerts = AlertLimits.NONE;
         private @Nullable Duration noConsumerAlert;
+        private @Nullable String rate;
+        private @Nullable Integer burst;
+        private @Nullable Integer maxInFlight;
 
         private Builder(String name) {
             this.name = name;
@@ -154,6 +184,21 @@ public final class DelayTopic {
             return this;
         }
 
+        public Builder rate(String rate) {
+            this.rate = rate;
+            return this;
+        }
+
+        public Builder burst(int burst) {
+            this.burst = burst;
+            return this;
+        }
+
+        public Builder maxInFlight(int maxInFlight) {
+            this.maxInFlight = maxInFlight;
+            return this;
+        }
+
         /**
          * Builds the topic.
          *
@@ -169,7 +214,21 @@ public final class DelayTopic {
                         + noConsumerAlert + ": give zero to 3650 days.");
             }
             checkForListeners();
+            checkLimits();
             return new DelayTopic(this);
+        }
+
+        private void checkLimits() {
+            try {
+                FlowLimits.of(rate, burst, maxInFlight);
+            } catch (IllegalArgumentException refused) {
+                throw new IllegalArgumentException("Topic '" + name + "': " + refused.getMessage(), refused);
+            }
+            if (shards != null && maxInFlight != null && maxInFlight < shards) {
+                throw new IllegalArgumentException("Topic '" + name + "' has maxInFlight " + maxInFlight + " and "
+                        + shards + " shards, so some shards could run nothing: give maxInFlight " + shards
+                        + " or more, or fewer shards.");
+            }
         }
 
         /** A listener with these values checks them. */

@@ -35,6 +35,22 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
         return new FlowLimits(null, messages);
     }
 
+    /**
+     * Limits as settings have them.
+     *
+     * @param rate  such as {@code 50/s}
+     * @param burst of this rate; null for the default
+     * @throws IllegalArgumentException if a value is not possible, or there is a burst without a rate
+     */
+    public static FlowLimits of(@Nullable String rate, @Nullable Integer burst, @Nullable Integer maxInFlight) {
+        Rate parsed = rate == null ? null : Rate.parse(rate);
+        if (burst != null && parsed == null) {
+            throw new IllegalArgumentException(
+                    "burst is " + burst + ", and the topic has no rate: set a rate such as 50/s, or remove the burst.");
+        }
+        return new FlowLimits(burst == null || parsed == null ? parsed : parsed.withBurst(burst), maxInFlight);
+    }
+
     public boolean isNone() {
         return rate == null && maxInFlight == null;
     }

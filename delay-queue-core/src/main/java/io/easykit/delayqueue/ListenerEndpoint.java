@@ -15,90 +15,58 @@ public final class ListenerEndpoint {
     private static final Duration MAX_LEASE = Duration.ofDays(365);
     private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
 
-    private final String id;
-    private final String topic;
-    private final Type type;
-    private final @Nullable String deadLettersOf;
-    private final int concurrency;
-    private final int batchSize;
-    private final Duration lease;
-    private final int maxLeaseExpirations;
-    private final DeadKeyPolicy deadKeyPolicy;
-    private final Duration leaseExpiredDelay;
-    private final RetryPolicy retry;
-    private final List<Class<? extends Throwable>> notRetried;
-    private final ErrorHandler errorHandler;
-    private final AckMode ackMode;
-    private final Duration stopTimeout;
-    private final @Nullable Duration deadLetterRetention;
-    private final AlertLimits alerts;
-    private final FlowLimits limits;
-    private final @Nullable IdempotencyStore idempotencyStore;
+    private final Builder settings;
 
     private ListenerEndpoint(Builder builder) {
-        this.id = builder.id;
-        this.topic = builder.topic;
-        this.type = builder.type;
-        this.deadLettersOf = builder.deadLettersOf;
-        this.concurrency = builder.concurrency;
-        this.batchSize = builder.batchSize;
-        this.lease = builder.lease;
-        this.maxLeaseExpirations = builder.maxLeaseExpirations;
-        this.deadKeyPolicy = builder.deadKeyPolicy;
-        this.leaseExpiredDelay = builder.leaseExpiredDelay;
-        this.retry = builder.retry;
-        this.notRetried = List.copyOf(builder.notRetried);
-        this.errorHandler = builder.errorHandler;
-        this.ackMode = builder.ackMode;
-        this.stopTimeout = builder.stopTimeout;
-        this.deadLetterRetention = builder.deadLetterRetention;
-        this.alerts = builder.alerts;
-        this.limits = builder.limits;
-        this.idempotencyStore = builder.idempotencyStore;
+        this.settings = new Builder(builder);
         check();
     }
 
     private void check() {
+        String id = id();
         require(!id.isBlank(), id, "id is blank: give it a name");
+        String deadLettersOf = deadLettersOf();
         if (deadLettersOf != null) {
             DeadLetter.requireAnnounceable(id, deadLettersOf);
         }
-        NameRules.requireTopic(topic);
-        require(concurrency >= 1, id, "concurrency is " + concurrency + ": give at least 1");
+        NameRules.requireTopic(topic());
+        require(concurrency() >= 1, id, "concurrency is " + concurrency() + ": give at least 1");
         require(
-                batchSize >= 1 && batchSize <= MAX_BATCH_SIZE,
+                batchSize() >= 1 && batchSize() <= MAX_BATCH_SIZE,
                 id,
-                "batchSize is " + batchSize + ": give 1 to " + MAX_BATCH_SIZE);
+                "batchSize is " + batchSize() + ": give 1 to " + MAX_BATCH_SIZE);
         require(
-                lease.compareTo(MIN_LEASE) >= 0 && lease.compareTo(MAX_LEASE) <= 0,
+                lease().compareTo(MIN_LEASE) >= 0 && lease().compareTo(MAX_LEASE) <= 0,
                 id,
-                "lease is " + lease + ": give 100 ms to 365 days; 30 s is a good one");
+                "lease is " + lease() + ": give 100 ms to 365 days; 30 s is a good one");
         require(
-                maxLeaseExpirations >= 1 && maxLeaseExpirations <= 1_000_000,
+                maxLeaseExpirations() >= 1 && maxLeaseExpirations() <= 1_000_000,
                 id,
-                "maxLeaseExpirations is " + maxLeaseExpirations + ": give 1 to 1000000");
+                "maxLeaseExpirations is " + maxLeaseExpirations() + ": give 1 to 1000000");
         require(
-                RetryPolicy.isPossible(leaseExpiredDelay),
+                RetryPolicy.isPossible(leaseExpiredDelay()),
                 id,
-                "leaseExpiredDelay is " + leaseExpiredDelay + ": give zero to 3650 days");
+                "leaseExpiredDelay is " + leaseExpiredDelay() + ": give zero to 3650 days");
         require(
-                !stopTimeout.isNegative() && stopTimeout.compareTo(MAX_STOP_TIMEOUT) <= 0,
+                !stopTimeout().isNegative() && stopTimeout().compareTo(MAX_STOP_TIMEOUT) <= 0,
                 id,
-                "stopTimeout is " + stopTimeout + ": give zero to 365 days");
+                "stopTimeout is " + stopTimeout() + ": give zero to 365 days");
+        Duration retention = deadLetterRetention();
         require(
-                deadLetterRetention == null
-                        || (RetryPolicy.isPossible(deadLetterRetention) && !deadLetterRetention.isZero()),
+                retention == null || (RetryPolicy.isPossible(retention) && !retention.isZero()),
                 id,
-                "deadLetterRetention is " + deadLetterRetention
+                "deadLetterRetention is " + retention
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
+        IdempotencyStore store = idempotencyStore();
         require(
-                idempotencyStore == null || (batchSize == 1 && ackMode == AckMode.AUTO),
+                store == null || (batchSize() == 1 && ackMode() == AckMode.AUTO),
                 id,
                 "it has an idempotencyStore, and takes batches or settles its messages itself: give it a batch size of 1"
                         + " and AckMode.AUTO");
-        Duration kept = idempotencyStore == null ? null : idempotencyStore.retention();
-        Duration again =
-                lease.plus(leaseExpiredDelay).multipliedBy(maxLeaseExpirations).plus(retry.longestSum());
+        Duration kept = store == null ? null : store.retention();
+        Duration again = lease().plus(leaseExpiredDelay())
+                .multipliedBy(maxLeaseExpirations())
+                .plus(retry().longestSum());
         require(
                 kept == null || kept.compareTo(again) > 0,
                 id,
@@ -131,32 +99,32 @@ public final class ListenerEndpoint {
 
     /** Of the listener; unique in the application. */
     public String id() {
-        return id;
+        return settings.id;
     }
 
     /** Where from. */
     public String topic() {
-        return topic;
+        return settings.topic;
     }
 
     /** Of the payload. */
     public Type type() {
-        return type;
+        return settings.type;
     }
 
     /** The topic whose dead letters it gets, or null if it gets the messages of its own topic. */
     public @Nullable String deadLettersOf() {
-        return deadLettersOf;
+        return settings.deadLettersOf;
     }
 
     /** Calls of the handler at a time on this node, at least 1. */
     public int concurrency() {
-        return concurrency;
+        return settings.concurrency;
     }
 
     /** Messages of one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler. */
     public int batchSize() {
-        return batchSize;
+        return settings.batchSize;
     }
 
     /**
@@ -164,17 +132,17 @@ public final class ListenerEndpoint {
      * node wait, not how long a handler may run; at least 100 ms.
      */
     public Duration lease() {
-        return lease;
+        return settings.lease;
     }
 
     /** Leases that a message may lose before it is dead; the same for all listeners of a topic. */
     public int maxLeaseExpirations() {
-        return maxLeaseExpirations;
+        return settings.maxLeaseExpirations;
     }
 
     /** What becomes of an ordering key whose message dies; the same for all listeners of a topic. */
     public DeadKeyPolicy deadKeyPolicy() {
-        return deadKeyPolicy;
+        return settings.deadKeyPolicy;
     }
 
     /** What becomes of an ordering key whose message dies. */
@@ -187,47 +155,52 @@ public final class ListenerEndpoint {
 
     /** Wait of a message whose lease was lost; zero for none. */
     public Duration leaseExpiredDelay() {
-        return leaseExpiredDelay;
+        return settings.leaseExpiredDelay;
     }
 
     /** Of messages that do not bring their own. */
     public RetryPolicy retry() {
-        return retry;
+        return settings.retry;
     }
 
     /** Exceptions, subclasses included, after which a message is dead at once. */
     public List<Class<? extends Throwable>> notRetried() {
-        return notRetried;
+        return settings.notRetried;
     }
 
     /** Decides what follows a failed run. */
     public ErrorHandler errorHandler() {
-        return errorHandler;
+        return settings.errorHandler;
     }
 
     /** Who settles messages. */
     public AckMode ackMode() {
-        return ackMode;
+        return settings.ackMode;
     }
 
     /** For handlers to end by themselves when the container stops. */
     public Duration stopTimeout() {
-        return stopTimeout;
+        return settings.stopTimeout;
     }
 
     /** Age at which dead letters are removed, or null to keep them. */
     public @Nullable Duration deadLetterRetention() {
-        return deadLetterRetention;
+        return settings.deadLetterRetention;
     }
 
     /** Of the topic. */
     public AlertLimits alerts() {
-        return alerts;
+        return settings.alerts;
     }
 
     /** Of the topic, for all nodes together; the same for all its listeners. */
     public FlowLimits limits() {
-        return limits;
+        return settings.limits;
+    }
+
+    /** The same listener with other limits. */
+    public ListenerEndpoint withLimits(FlowLimits other) {
+        return new Builder(settings).limits(other).build();
     }
 
     /**
@@ -235,7 +208,7 @@ public final class ListenerEndpoint {
      * batch size of 1 and {@link AckMode#AUTO}.
      */
     public @Nullable IdempotencyStore idempotencyStore() {
-        return idempotencyStore;
+        return settings.idempotencyStore;
     }
 
     /** Builds an endpoint. The accessors of {@link ListenerEndpoint} describe the settings. */
@@ -266,6 +239,25 @@ public final class ListenerEndpoint {
             this.topic = topic;
             this.type = type;
             this.deadLettersOf = deadLettersOf;
+        }
+
+        private Builder(Builder other) {
+            this(other.id, other.topic, other.type, other.deadLettersOf);
+            this.concurrency = other.concurrency;
+            this.batchSize = other.batchSize;
+            this.lease = other.lease;
+            this.maxLeaseExpirations = other.maxLeaseExpirations;
+            this.deadKeyPolicy = other.deadKeyPolicy;
+            this.leaseExpiredDelay = other.leaseExpiredDelay;
+            this.retry = other.retry;
+            this.notRetried = List.copyOf(other.notRetried);
+            this.errorHandler = other.errorHandler;
+            this.ackMode = other.ackMode;
+            this.stopTimeout = other.stopTimeout;
+            this.deadLetterRetention = other.deadLetterRetention;
+            this.alerts = other.alerts;
+            this.limits = other.limits;
+            this.idempotencyStore = other.idempotencyStore;
         }
 
         public Builder concurrency(int concurrency) {

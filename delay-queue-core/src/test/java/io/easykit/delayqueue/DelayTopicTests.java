@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import java.time.Duration;
@@ -22,6 +23,9 @@ class DelayTopicTests {
                 .replicaWait(ReplicaWait.of(1))
                 .alerts(alerts)
                 .noConsumerAlert(Duration.ofMinutes(5))
+                .rate("600/min")
+                .burst(7)
+                .maxInFlight(20)
                 .build();
 
         assertThat(topic)
@@ -34,6 +38,10 @@ class DelayTopicTests {
                 .returns(ReplicaWait.of(1), DelayTopic::replicaWait)
                 .returns(alerts, DelayTopic::alerts)
                 .returns(Duration.ofMinutes(5), DelayTopic::noConsumerAlert)
+                .returns("600/min", DelayTopic::rate)
+                .returns(7, DelayTopic::burst)
+                .returns(20, DelayTopic::maxInFlight)
+                .returns(new FlowLimits(new Rate(600, Duration.ofMinutes(1), 7), 20), DelayTopic::limits)
                 .hasToString("DelayTopic[orders]");
         assertThat(OutgoingMessage.of(topic, "x").topic()).isEqualTo("orders");
     }
@@ -46,6 +54,8 @@ class DelayTopicTests {
         assertThat(topic.maxLeaseExpirations()).isNull();
         assertThat(topic.deadKeyPolicy()).isNull();
         assertThat(topic.alerts()).isEqualTo(AlertLimits.NONE);
+        assertThat(topic.burst()).isNull();
+        assertThat(topic.limits()).isEqualTo(FlowLimits.NONE);
     }
 
     @Test
@@ -71,5 +81,21 @@ class DelayTopicTests {
                         .noConsumerAlert(Duration.ofSeconds(-1))
                         .build())
                 .hasMessageContaining("zero to 3650 days");
+    }
+
+    @Test
+    void refusesImpossibleLimitsWithARemedy() {
+        assertThatThrownBy(() -> DelayTopic.named("calls").rate("fifty").build())
+                .hasMessage(
+                        "Topic 'calls': rate is 'fifty': give a number of messages in a second, a minute or an hour, for"
+                                + " example 50/s, 600/min or 10/h.");
+        assertThatThrownBy(() -> DelayTopic.named("calls").burst(5).build())
+                .hasMessageContaining("set a rate such as 50/s, or remove the burst");
+        assertThatThrownBy(() -> DelayTopic.named("calls").maxInFlight(0).build())
+                .hasMessageContaining("give 1 to 1000000");
+        assertThatThrownBy(
+                        () -> DelayTopic.named("calls").shards(4).maxInFlight(3).build())
+                .hasMessage("Topic 'calls' has maxInFlight 3 and 4 shards, so some shards could run nothing: give"
+                        + " maxInFlight 4 or more, or fewer shards.");
     }
 }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -10,6 +11,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.admin.ActionLog;
@@ -65,7 +67,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 store,
                 new BodyReader(store, standstills),
                 topics,
-                new TopicSettingsGuard(),
+                new TopicSettingsGuard(settings.limits),
                 new RunningListeners(),
                 settings.codec(),
                 events,
@@ -127,7 +129,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         return admin.stats(topic);
     }
 
-    /** A container that is not started yet. */
+    /** A container that is not started yet. Its listener takes the limits of its topic; other ones are a {@link TopicConflictException}. */
     public <T> ListenerContainer container(ListenerEndpoint endpoint, MessageHandler<T> handler) {
         if (endpoint.batchSize() > 1) {
             throw new IllegalArgumentException("Listener '" + endpoint.id() + "' has a batch size of "
@@ -138,7 +140,8 @@ public final class DelayQueueEngine implements AutoCloseable {
 
     /** A container whose handler takes several messages a call, up to the endpoint's batch size. */
     @SuppressWarnings("unchecked") // the codec returns the type of the endpoint
-    public <T> ListenerContainer batchContainer(ListenerEndpoint endpoint, MessageHandler.Batch<T> handler) {
+    public <T> ListenerContainer batchContainer(ListenerEndpoint listener, MessageHandler.Batch<T> handler) {
+        ListenerEndpoint endpoint = context.settingsGuard().completed(listener);
         var once = OnceHandler.of(
                 endpoint, (MessageHandler.Batch<Object>) (Object) handler, context.events(), context.lines());
         return new ListenerContainer(context, endpoint, messages -> interceptors.handle(endpoint, messages, once));
@@ -160,14 +163,13 @@ public final class DelayQueueEngine implements AutoCloseable {
         final List<Supplier<? extends Collection<? extends DelayQueueListener>>> listeners = new ArrayList<>();
         final SendSettings sends = new SendSettings();
         ToIntFunction<String> shards = topic -> Topics.UNSET;
+        Function<String, FlowLimits> limits = topic -> FlowLimits.NONE;
         Supplier<? extends Collection<? extends SendInterceptor>> sendInterceptors = List::of;
         Supplier<? extends Collection<? extends DelayListenerInterceptor>> listenerInterceptors = List::of;
-
         Function<String, @Nullable Duration> noConsumerLimits = topic -> null;
         String application = "";
         Duration heartbeatInterval = Duration.ofSeconds(10);
         final Map<String, String> versions = new TreeMap<>();
-
         Function<ListenerEndpoint, Workers> workers = Workers::pool;
         LoopExecutor loops = LoopExecutor.THREADS;
 
@@ -185,12 +187,15 @@ public final class DelayQueueEngine implements AutoCloseable {
             return this;
         }
 
-        /**
-         * Number of shards by topic. 0, as for all unless given, is the number that the store has kept, or 1 for a new topic. A greater
-         * number than the store has kept adds shards.
-         */
+        /** Number of shards by topic. 0, the default, is the number of the store, or 1 for a new topic. A greater number adds shards. */
         public Builder shards(ToIntFunction<String> shards) {
             this.shards = shards;
+            return this;
+        }
+
+        /** Limits by topic, for all its listeners; none unless given. */
+        public Builder topicLimits(Function<String, FlowLimits> limits) {
+            this.limits = limits;
             return this;
         }
 

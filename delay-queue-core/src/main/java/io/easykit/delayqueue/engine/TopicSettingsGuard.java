@@ -16,7 +16,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class TopicSettingsGuard {
 
+    private final Function<String, FlowLimits> limitsOfTopics;
     private final List<ListenerEndpoint> running = new ArrayList<>();
+
+    TopicSettingsGuard(Function<String, FlowLimits> limitsOfTopics) {
+        this.limitsOfTopics = limitsOfTopics;
+    }
+
+    /**
+     * Returns the listener with the limits of its topic, if it has none itself.
+     *
+     * @throws TopicConflictException if it has other ones
+     */
+    ListenerEndpoint completed(ListenerEndpoint listener) {
+        FlowLimits ofTopic = limitsOfTopics.apply(listener.topic());
+        if (ofTopic.isNone() || ofTopic.equals(listener.limits())) {
+            return listener;
+        }
+        if (!listener.limits().isNone()) {
+            throw new TopicConflictException(
+                    "Listener '" + listener.id() + "' has limits of " + listener.limits() + ", and its topic '"
+                            + listener.topic() + "' has " + ofTopic + ".",
+                    "Remove the limits from the listener, because they belong to the topic.");
+        }
+        return listener.withLimits(ofTopic);
+    }
 
     /**
      * Takes in a listener that starts.

@@ -109,6 +109,7 @@ public final class DelayQueueAutoConfiguration {
         DelayQueueEngine.Builder builder = DelayQueueEngine.builder(store)
                 .codec(codec)
                 .shards(topics::shards)
+                .topicLimits(topics::limits)
                 .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                 .sendInterceptors(() -> sendInterceptors.orderedStream().toList())
                 .listenerInterceptors(() -> listenerInterceptors.orderedStream().toList())

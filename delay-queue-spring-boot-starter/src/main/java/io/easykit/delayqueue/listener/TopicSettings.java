@@ -97,9 +97,9 @@ public record TopicSettings(
                         limits.waiting(),
                         limits.failing(),
                         topic.noConsumerAlert()),
-                null,
-                null,
-                null);
+                topic.rate(),
+                topic.burst(),
+                topic.maxInFlight());
     }
 
     /**
@@ -109,6 +109,11 @@ public record TopicSettings(
      */
     public void check() {
         TopicSettingsCheck.of(this);
+    }
+
+    /** Whether a limit of the flow is set. */
+    boolean hasLimits() {
+        return rate != null || burst != null || maxInFlight != null;
     }
 
     /** Returns these settings, and the other's for those that are not set here. */
@@ -157,12 +162,7 @@ public record TopicSettings(
 
     /** @throws IllegalArgumentException if a value is invalid, or there is a burst without a rate */
     FlowLimits limits() {
-        FlowLimits.Rate parsed = rate == null ? null : FlowLimits.Rate.parse(rate);
-        if (burst != null && parsed == null) {
-            throw new IllegalArgumentException(
-                    "burst is " + burst + ", and the topic has no rate: set a rate such as 50/s, or remove the burst.");
-        }
-        return new FlowLimits(burst == null || parsed == null ? parsed : parsed.withBurst(burst), maxInFlight);
+        return FlowLimits.of(rate, burst, maxInFlight);
     }
 
     /** Null if a send waits for no replicas. */

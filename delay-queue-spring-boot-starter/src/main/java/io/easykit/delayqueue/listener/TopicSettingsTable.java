@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.DelayTopic;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import java.time.Duration;
 import java.util.HashMap;
@@ -54,6 +55,16 @@ public record TopicSettingsTable(
     /** Returns how long messages of the topic may be due while no node consumes them; null for no limit. */
     public @Nullable Duration noConsumer(String topic) {
         return settings(topic, TopicSettings.NONE).noConsumer();
+    }
+
+    /**
+     * Returns the limits that are declared or set for the topic, which hold for all its listeners; none if only the defaults have
+     * some.
+     */
+    public FlowLimits limits(String topic) {
+        boolean areOfTopic = topics.getOrDefault(topic, TopicSettings.NONE).hasLimits()
+                || declared.getOrDefault(topic, TopicSettings.NONE).hasLimits();
+        return areOfTopic ? settings(topic, TopicSettings.NONE).limits() : FlowLimits.NONE;
     }
 
     /** Returns the topics that have their own settings. */

@@ -1,14 +1,21 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.DelayTopic;
+import io.easykit.delayqueue.FlowLimits;
+import io.easykit.delayqueue.FlowLimits.Rate;
+import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.PayloadType;
+import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.MistakesTable;
 import io.easykit.test.RedisServer;
@@ -23,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -144,6 +152,111 @@ class DelayTopicIntegrationTests {
                         .hasSize(4);
             });
         });
+    }
+
+    static class Calls {
+
+        final BlockingQueue<String> called = new LinkedBlockingQueue<>();
+
+        @DelayListener(topic = "partner-call", concurrency = "4")
+        void call(String order) {
+            called.add(order);
+        }
+    }
+
+    private static DelayTopic partnerCall() {
+        return DelayTopic.named("partner-call")
+                .rate("600/min")
+                .burst(2)
+                .maxInFlight(3)
+                .build();
+    }
+
+    @Test
+    void listenersHaveTheLimitsOfTheirTopic() {
+        FlowLimits declared = new FlowLimits(new Rate(600, Duration.ofMinutes(1), 2), 3);
+
+        runner.withBean(DelayTopic.class, DelayTopicIntegrationTests::partnerCall)
+                .withBean(Calls.class)
+                .run(context -> {
+                    context.getBean(DelayQueueTemplate.class).send("partner-call", "o1", Duration.ZERO);
+
+                    assertThat(context.getBean(Calls.class).called.poll(20, TimeUnit.SECONDS))
+                            .isEqualTo("o1");
+                    assertThat(limits(context, "partner-call")).isEqualTo(declared);
+                    ShardStats.Flow used = context.getBean(DelayQueueAdmin.class)
+                            .stats("partner-call")
+                            .flow();
+                    assertThat(used)
+                            .isNotNull()
+                            .returns(10.0, ShardStats.Flow::perSecond)
+                            .returns(2, ShardStats.Flow::burst)
+                            .returns(3, ShardStats.Flow::places);
+                    DelayQueueEngine engine = context.getBean(DelayQueueEngine.class);
+                    assertThat(engine.container(listener().build(), message -> {})
+                                    .endpoint()
+                                    .limits())
+                            .as("those of a listener that the application makes itself")
+                            .isEqualTo(declared);
+                });
+    }
+
+    @Test
+    void settingsOverrideTheLimitsOfADeclaredTopicOneByOne() {
+        runner.withBean(DelayTopic.class, DelayTopicIntegrationTests::partnerCall)
+                .withBean(Calls.class)
+                .withPropertyValues(
+                        "delay-queue.topics.partner-call.rate=50/s", "delay-queue.topics.partner-call.max-in-flight=9")
+                .run(context -> {
+                    FlowLimits both = new FlowLimits(new Rate(50, Duration.ofSeconds(1), 2), 9);
+                    assertThat(limits(context, "partner-call")).isEqualTo(both);
+                    DelayQueueEngine engine = context.getBean(DelayQueueEngine.class);
+                    assertThatThrownBy(() -> engine.container(
+                                    listener().limits(FlowLimits.maxInFlight(2)).build(), message -> {}))
+                            .isInstanceOf(TopicConflictException.class)
+                            .hasMessage(
+                                    "Listener 'own' has limits of 2 in flight, and its topic 'partner-call' has 50/s with"
+                                            + " a burst of 2, 9 in flight. Remove the limits from the listener, because they belong"
+                                            + " to the topic.");
+                });
+    }
+
+    @Test
+    void defaultLimitsAreNotThoseOfATopic() {
+        runner.withBean(Calls.class)
+                .withPropertyValues("delay-queue.defaults.max-in-flight=9")
+                .run(context -> {
+                    assertThat(limits(context, "partner-call")).isEqualTo(FlowLimits.maxInFlight(9));
+                    FlowLimits own = FlowLimits.maxInFlight(2);
+                    assertThat(context.getBean(DelayQueueEngine.class)
+                                    .container(listener().limits(own).build(), message -> {})
+                                    .endpoint()
+                                    .limits())
+                            .isEqualTo(own);
+                });
+    }
+
+    @Test
+    void refusesATopicThatLeavesAShardWithoutAPlace() {
+        runner.withBean(DelayTopic.class, DelayTopicIntegrationTests::partnerCall)
+                .withBean(Calls.class)
+                .withPropertyValues("delay-queue.topics.partner-call.shards=4")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(TopicConflictException.class)
+                        .hasMessageContaining("Give max-in-flight a value of 4 or more."));
+    }
+
+    private static FlowLimits limits(ApplicationContext context, String listener) {
+        return context.getBean(DelayListenerRegistry.class)
+                .container(listener)
+                .orElseThrow()
+                .endpoint()
+                .limits();
+    }
+
+    private static ListenerEndpoint.Builder listener() {
+        return ListenerEndpoint.builder("own", "partner-call", String.class);
     }
 
     static class Contradiction {
