@@ -63,6 +63,11 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
         return shards.stream().anyMatch(ShardStats::limited);
     }
 
+    /** Due messages of the shards that are limited: they wait for a permit or a place. */
+    public long heldByLimits() {
+        return sum(shard -> shard.limited() ? shard.due() : 0);
+    }
+
     /** The limits of all shards together, or null if there are none. Shards that are limited have no permits for the others. */
     public ShardStats.@Nullable Flow flow() {
         List<ShardStats.Flow> flows = shards.stream()

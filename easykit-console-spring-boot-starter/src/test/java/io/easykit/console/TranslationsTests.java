@@ -20,6 +20,8 @@ class TranslationsTests {
     private static final Path CONSOLE = Path.of("src/main/java");
     private static final Path EXPLAINER =
             Path.of("../easy-cache-core/src/main/java/io/easykit/cache/engine/EntryExplainer.java");
+    private static final Path TOPICS =
+            Path.of("../delay-queue-core/src/main/java/io/easykit/delayqueue/engine/Topics.java");
     private static final List<String> REFUSALS =
             List.of("new Refusal(", "Refusal.ofUnknownOutcome(", " notLoopback(", " crossSite(", " wrong(");
     private static final List<String> SENTENCES = List.of(" say(", "new Field(");
@@ -38,6 +40,16 @@ class TranslationsTests {
 
         assertThat(texts).hasSizeGreaterThan(80).contains("The parameter x is missing.");
         assertThat(texts).allSatisfy(this::isTranslated);
+    }
+
+    /** The console shows the reasons and remedies of the engine. */
+    @Test
+    void eachRefusalOfAGrowthHasAChineseText() throws IOException {
+        Set<String> texts = texts(Files.readString(TOPICS), List.of("new TopicConflictException("));
+
+        assertThat(texts).hasSizeGreaterThan(5).contains("Topic 'x' was never used, so no shards can be added to it.");
+        assertThat(texts).allSatisfy(this::isTranslated);
+        isTranslated("Set 8 or more, or nothing: messages of the other shards would not be found.");
     }
 
     @Test

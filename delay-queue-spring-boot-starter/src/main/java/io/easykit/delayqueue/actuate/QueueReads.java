@@ -73,6 +73,8 @@ final class QueueReads {
         ShardStats total = topic.total();
         if (total != null) {
             numbers(row, total, now);
+            row.with("limits", limits(total.flow()));
+            row.with("limited", total.flow() == null ? null : total.limited());
         }
         return row.with("shards", topic.shards())
                 .with("pausedShards", topic.pausedShards())
@@ -113,6 +115,7 @@ final class QueueReads {
                 .with("stoppedKeys", stats.stoppedKeys())
                 .with("limits", limits(stats.flow()))
                 .with("limited", stats.limited())
+                .with("heldByLimits", stats.flow() == null ? null : stats.heldByLimits())
                 .with("oldestDue", stats.oldestDue())
                 .with("lateSeconds", stats.oldestDueAge().toSeconds())
                 .with("imbalance", stats.imbalance())
@@ -144,6 +147,7 @@ final class QueueReads {
                 : new Row()
                         .with("perSecond", flow.perSecond() == 0 ? null : flow.perSecond())
                         .with("burst", flow.burst() == 0 ? null : flow.burst())
+                        .with("permits", flow.burst() == 0 ? null : flow.permits())
                         .with("maxInFlight", flow.places() == 0 ? null : flow.places())
                         .values();
     }

@@ -298,7 +298,14 @@ class DelayQueueEndpointIntegrationTests {
         JsonNode limits = topic.get("limits");
         assertThat(limits.get("perSecond").asDouble()).isEqualTo(1 / 1800.0);
         assertThat(limits.get("burst").asInt()).isEqualTo(2);
+        assertThat(limits.get("permits").asInt()).isZero();
         assertThat(limits.get("maxInFlight").asInt()).isEqualTo(7);
+        assertThat(topic.get("heldByLimits").asInt()).isEqualTo(3);
+        await().untilAsserted(() -> {
+            JsonNode row = get(application, "").body().get("topics").get(0);
+            assertThat(row.get("limited").asBoolean()).isTrue();
+            assertThat(row.get("limits").get("burst").asInt()).isEqualTo(2);
+        });
     }
 
     @Test

@@ -12,11 +12,13 @@ import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.store.ShardKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,7 +29,10 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Changes of single messages. Each names a death, or an incarnation, so a page that is out of date changes nothing else. */
+/**
+ * Changes of single messages, and the growth of a topic. A change of a message names a death, or an incarnation, so a page that is
+ * out of date changes nothing else.
+ */
 final class QueueChanges {
 
     private static final String NOT_DEAD = "not dead any more, or dead again";
@@ -59,6 +64,7 @@ final class QueueChanges {
         });
         all.put("reschedule", (input, caller) -> reschedule(input));
         all.put("free-key", (input, caller) -> freeKey(input.required("topic"), input.required("id")));
+        all.put("grow", (input, caller) -> grow(input));
         if (views.edits()) {
             all.put("replace", this::replace);
         }
@@ -83,6 +89,23 @@ final class QueueChanges {
         return new Planned(topic, List.of(id), "key " + key, () -> {
             String why = admin.freeKey(topic, key, id) ? null : STOPS_NOTHING;
             return Done.of(reply(List.of(id), i -> why));
+        });
+    }
+
+    /** Confirmed by the name of the topic, because shards cannot be taken away. */
+    private Planned grow(Input input) {
+        String topic = input.required("topic");
+        Integer shards = input.count("shards", ShardKey.MAX_SHARDS);
+        if (shards == null) {
+            throw new Refusal(400, "The number of shards is missing.", "Give the number of shards to have.");
+        }
+        input.requireConfirmed(topic, "topic");
+        return new Planned(topic, List.of(), "to " + shards + " shards", () -> {
+            try {
+                return Done.of(Map.of("shards", shards, "before", admin.growShards(topic, shards)));
+            } catch (TopicConflictException conflict) {
+                throw new Refusal(409, conflict.problem(), conflict.remedy());
+            }
         });
     }
 

@@ -86,6 +86,7 @@ final class TopicOverview {
             row.put("alerts", alerts(summary.topic(), total));
             numbers(row, total, summary.pausedShards(), total.imbalance());
             rates(row, summary.rates());
+            row.put("limits", limits(total.flow(), total.limited(), total.limited() ? total.due() : 0));
         }
         return row;
     }
@@ -121,6 +122,23 @@ final class TopicOverview {
                         "cancelled", counters.cancelled(),
                         "redriven", counters.redriven(),
                         "purged", counters.purged()));
+    }
+
+    /** The limits of the topic, and how many messages wait because of them. Null if no listener has used any for an hour. */
+    private static @Nullable Map<String, @Nullable Object> limits(
+            ShardStats.@Nullable Flow flow, boolean limited, long held) {
+        if (flow == null) {
+            return null;
+        }
+        Map<String, @Nullable Object> limits = new LinkedHashMap<>();
+        boolean hasRate = flow.perSecond() > 0;
+        limits.put("perSecond", hasRate ? flow.perSecond() : null);
+        limits.put("burst", hasRate ? flow.burst() : null);
+        limits.put("permits", hasRate ? flow.permits() : null);
+        limits.put("maxInFlight", flow.places() > 0 ? flow.places() : null);
+        limits.put("limited", limited);
+        limits.put("held", held);
+        return limits;
     }
 
     private static void rates(Map<String, @Nullable Object> row, @Nullable Rates rates) {
@@ -176,6 +194,7 @@ final class TopicOverview {
         whole.put("refused", read.refused());
         whole.put("alerts", alerts(topic, total));
         numbers(whole, total, read.pausedShards(), read.imbalance());
+        whole.put("limits", limits(read.flow(), read.limited(), read.heldByLimits()));
         whole.put("drain", drain(total.due(), whole.get("doneRate")));
         whole.put("shardList", shards(read));
         whole.put("settings", listeners.settings(topic));

@@ -1,7 +1,7 @@
 // All topics, and one topic.
 
 import {
-  ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, get, h, has, head, hot, isRecent, link, loading,
+  ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, field, get, h, has, head, hot, input, isRecent, link, loading,
   mono, note, now, number, page, pageOf, pager, raw, section, select, since, spark, table, time, t, visible,
 } from './lib.js';
 import {bulkActions, DIED, groupTable, KEY, messageActions, PLACES, QUEUES, searchDialog, startJob, told} from './messages.js';
@@ -18,6 +18,12 @@ const PARKED_TITLE = t`Due messages that wait behind another one of their orderi
 const FREE = t`Free|放行`;
 const STOPPED_KEYS = t`Stopped keys|阻塞的键`;
 const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
+
+const LIMITED = t`Limited|限流中`;
+const LIMITS = t`Limits|限额`;
+const GROW = t`Add shards|增加分片`;
+
+const MOST_SHARDS = 1024;
 
 const sort = {};
 let filter = '';
@@ -38,7 +44,7 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) 
   data.topics.length ? table(TOPICS, [
     [t`Topic|主题`, row => [h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
       row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n')), row.stoppedKeys > 0
-        && h('a.chip.bad', {href: link('topic', {topic: row.topic, tab: 'keys'})}, STOPPED_KEYS, ' ', number(row.stoppedKeys))], 'name', 'topic'],
+        && h('a.chip.bad', {href: link('topic', {topic: row.topic, tab: 'keys'})}, STOPPED_KEYS, ' ', number(row.stoppedKeys)), ' ', limitChip(row.limits)], 'name', 'topic'],
     [PLACES.waiting, row => [number(row.waiting), row.parked > 0 && h('span.dim', {title: PARKED_TITLE}, ' · ', PARKED, ' ', number(row.parked))], 'num', 'waiting'],
     [DUE, 'due', 'num'],
     [OLDEST, row => hot(raised(row, 'LATENESS'), since(row.oldestDue)), 'num', row => row.oldestDue && now() - row.oldestDue],
@@ -61,6 +67,22 @@ function alerts(topics, inside) {
   return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, text}) =>
     h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'groups'})}, raw(topic)), ' ', text)));
 }
+
+const pace = (rate, [size, unit] = rate >= 1 ? [1, '/s'] : rate * 60 >= 1 ? [60, '/min'] : [3600, '/h']) => number(Math.round(rate * size * 10) / 10) + unit;
+
+const limitText = ({perSecond, burst, maxInFlight}) => [
+  perSecond && t`${pace(perSecond)}, burst ${number(burst)}|${pace(perSecond)},突发 ${number(burst)}`,
+  maxInFlight && t`${number(maxInFlight)} in flight|最多 ${number(maxInFlight)} 条执行中`,
+].filter(Boolean).join(' · ');
+
+const limitChip = limits => limits && chip(limits.limited ? 'warn' : 'idle', limits.limited ? LIMITED : LIMITS, limitText(limits));
+
+const limitFacts = ({limits, inFlight}) => (limits ? [
+  [LIMITS, limitText(limits)],
+  limits.perSecond && [t`Permits left|剩余许可`, [number(limits.permits), dim(' / ', number(limits.burst))]],
+  limits.maxInFlight && [t`Places in use|已占名额`, [number(inFlight), dim(' / ', number(limits.maxInFlight))]],
+  [t`Held by limits|因限额等待`, hot(limits.held, number(limits.held))],
+] : []);
 
 const paused = ({pausedShards, shards, paused: by}) => pausedShards > 0 && chip('warn', [PAUSED, pausedShards < shards && ` ${pausedShards} / ${shards}`],
   by && `${visible(by.by)} ${by.at ? clock(by.at) : ''}`);
@@ -113,7 +135,7 @@ export function topic(params) {
 }
 
 const view = (state, s) => [
-  head([QUEUES], raw(state.name), paused(s), h('span.grow'), pauseTopic(s)),
+  head([QUEUES], raw(state.name), paused(s), s.limits?.limited && limitChip(s.limits), h('span.grow'), pauseTopic(s)),
   alerts([s], true),
   s.refused?.map(text => note('bad', visible(text))),
   charts(s),
@@ -131,6 +153,7 @@ const view = (state, s) => [
 const charts = ({series, ...s}) => h('div.charts', facts([
   [DUE, number(s.due)], s.parked > 0 && [PARKED, h('span', {title: PARKED_TITLE}, number(s.parked))], [OLDEST, since(s.oldestDue)], [PLACES.flight, [number(s.inFlight), dim(' / ', number(s.places))]],
   [NODES, hot(s.consumers === 0, number(s.consumers))], [DONE, number(s.doneRate, 1)], [FAILED, hot(s.failedRate >= 0.05, number(s.failedRate, 1))],
+  ...limitFacts(s),
   s.drain && [t`Backlog done in|积压清空还需`, duration(s.drain)],
   ...(series ? [[WAITING_60, series.waiting], [DONE, series.done, 'good'], [FAILED, series.failed, 'bad']].map(([label, values, css]) =>
     [label, spark(values, label, css)]) : []),
@@ -219,9 +242,19 @@ const keysView = (topic, {keys}) => [
   ], keys, {key: row => row.id}) : empty(t`No key is stopped.|没有阻塞的键。`),
 ];
 
+const growButton = ({topic, shards, limits}) => can('grow') && shards < MOST_SHARDS && button(GROW + '…', () => ask({
+  title: `${GROW}: ${visible(topic)}`, danger: true, typed: topic, submit: GROW, path: 'grow', state: {shards: 2 * shards},
+  more: state => [
+    t`For good: shards cannot be taken away. Messages go to the new ones in two minutes. Own ids and ordering keys stay in the shards that the topic began with.|不可撤销:分片只能增加,不能减少。两分钟后消息开始进入新分片。自定义 ID 和顺序键留在主题最初的分片中。`,
+    limits && t`Each shard has a fixed share of the limits: ${limitText(limits)}. With more shards each share is smaller. The listeners start again.|限额按分片平分:${limitText(limits)}。分片越多,每份越小。监听器会重新启动。`,
+    field(t`Number of shards, now ${shards}|分片数,现为 ${shards}`, input(state, 'shards', {type: 'number', min: shards + 1, max: MOST_SHARDS, required: true})),
+  ],
+  body: state => ({topic, shards: Number(state.shards)}), said: reply => t`Shards: ${reply.before} → ${reply.shards}|分片:${reply.before} → ${reply.shards}`,
+}));
+
 const settingsView = s => [
   s.settings && section(t`Settings of this node|本节点的设置`, settingsTable(s.settings)),
-  section(t`Shards|分片`, table(t`Shards|分片`, [
+  section([t`Shards|分片`, h('span.grow'), growButton(s)], table(t`Shards|分片`, [
     [t`Shard|分片`, row => [row.shard, ' ', row.paused && chip('warn', PAUSED)]],
     [PLACES.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], s.parked > 0 && [PARKED, 'parked', 'num', '', PARKED_TITLE], [PLACES.flight, 'inFlight', 'num'], [PLACES.dead, 'dead', 'num'],
     [t`Balance|差额`, row => hot(row.imbalance, number(row.imbalance)), 'num'],

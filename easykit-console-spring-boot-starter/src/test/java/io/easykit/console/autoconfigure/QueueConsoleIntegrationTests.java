@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,6 +47,7 @@ class QueueConsoleIntegrationTests {
     @EnableAutoConfiguration
     static class Application {
 
+        private final CountDownLatch answered = new CountDownLatch(1);
         private volatile boolean failing = true;
 
         @DelayListener(topic = "orders", maxAttempts = "1")
@@ -53,6 +55,11 @@ class QueueConsoleIntegrationTests {
             if (failing) {
                 throw new IllegalStateException("order <b>" + order.get("id") + "</b> is closed");
             }
+        }
+
+        @DelayListener(topic = "partner-call", concurrency = "4")
+        void call(String order) throws InterruptedException {
+            answered.await();
         }
 
         @Bean
@@ -74,6 +81,9 @@ class QueueConsoleIntegrationTests {
                         "delay-queue.heartbeat-interval=1s",
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.concurrency=2",
+                        "delay-queue.topics.partner-call.rate=600/min",
+                        "delay-queue.topics.partner-call.burst=3",
+                        "delay-queue.topics.partner-call.max-in-flight=1",
                         "delay-queue.command-timeout=10s",
                         "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
                 .run();
@@ -305,6 +315,86 @@ class QueueConsoleIntegrationTests {
         assertThat(paused.get("paused").get("by").asString()).isEqualTo("anonymous");
         post("resume", Map.of("topic", "orders"));
         assertThat(get("topic?topic=orders").get("pausedShards").asInt()).isZero();
+    }
+
+    @Test
+    void showsTheLimitsOfATopicAndHowMuchOfThemIsUsed() {
+        DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+        for (int i = 0; i < 3; i++) {
+            template.send("partner-call", "x", Duration.ZERO);
+        }
+
+        await().untilAsserted(() -> {
+            JsonNode topic = get("topic?topic=partner-call");
+            assertThat(topic.get("inFlight").asInt()).isEqualTo(1);
+            JsonNode limits = topic.get("limits");
+            assertThat(limits.isObject()).isTrue();
+            assertThat(limits.get("perSecond").asDouble()).isEqualTo(10.0);
+            assertThat(limits.get("burst").asInt()).isEqualTo(3);
+            assertThat(limits.get("permits").isInt()).isTrue();
+            assertThat(limits.get("maxInFlight").asInt()).isEqualTo(1);
+            assertThat(limits.get("limited").asBoolean()).isTrue();
+            assertThat(limits.get("held").asInt()).isEqualTo(2);
+        });
+        await().untilAsserted(() -> {
+            JsonNode limits = ofTopic("partner-call").get("limits");
+            assertThat(limits.isObject()).isTrue();
+            assertThat(limits.get("limited").asBoolean()).isTrue();
+            assertThat(limits.get("held").asInt()).isEqualTo(2);
+        });
+        context.getBean(Application.class).answered.countDown();
+        await().untilAsserted(() -> {
+            JsonNode limits = get("topic?topic=partner-call").get("limits");
+            assertThat(limits.get("limited").asBoolean()).isFalse();
+            assertThat(limits.get("held").asInt()).isZero();
+        });
+        send("unlimited", Map.of("id", 1), Duration.ofHours(1));
+        assertThat(get("topic?topic=orders").get("limits").isNull()).isTrue();
+    }
+
+    private static JsonNode ofTopic(String name) {
+        for (JsonNode row : get("topics").get("topics")) {
+            if (row.get("topic").asString().equals(name)) {
+                return row;
+            }
+        }
+        throw new AssertionError("no topic " + name);
+    }
+
+    @Test
+    void addsShardsToATopicAndNotesIt() {
+        context.getBean(DelayQueueTemplate.class).send("growing", "x", Duration.ofHours(1));
+
+        JsonNode grown = post("grow", Map.of("topic", "growing", "shards", 4, "confirm", "growing", "note", "for May"));
+        assertThat(grown.get("before").asInt()).isEqualTo(1);
+        assertThat(grown.get("shards").asInt()).isEqualTo(4);
+        assertThat(get("topic?topic=growing").get("shardList")).hasSize(4);
+        JsonNode entry = get("audit").get("entries").get(0);
+        assertThat(entry.get("action").asString()).isEqualTo("grow");
+        assertThat(entry.get("topic").asString()).isEqualTo("growing");
+        assertThat(entry.get("filter").asString()).isEqualTo("to 4 shards");
+        assertThat(entry.get("note").asString()).isEqualTo("for May");
+        assertThat(entry.get("outcome").asString()).isEqualTo("done");
+
+        Reply fewer = Http.to(port)
+                .with("Accept-Language", "zh-CN")
+                .json(JSON.writeValueAsString(Map.of("topic", "growing", "shards", 2, "confirm", "growing")))
+                .post("/easykit/api/grow");
+        assertThat(fewer.status()).isEqualTo(409);
+        assertThat(JSON.readTree(fewer.body()).get("detail").asString()).isEqualTo("主题 growing 在存储中有 4 个分片,不能改为 2 个。");
+        assertThat(JSON.readTree(fewer.body()).get("action").asString()).isEqualTo("请设为 4 或更多,或不设置:否则其他分片的消息将无法找到。");
+        assertThat(get("audit").get("entries").get(0).get("outcome").asString()).isEqualTo("refused");
+        assertThat(tryPost("grow", Map.of("topic", "mistyped", "shards", 2, "confirm", "mistyped"))
+                        .body())
+                .contains("Topic 'mistyped' was never used, so no shards can be added to it.");
+        assertThat(tryPost("grow", Map.of("topic", "growing", "shards", 8)).status())
+                .isEqualTo(400);
+        assertThat(tryPost("grow", Map.of("topic", "growing", "confirm", "growing"))
+                        .body())
+                .contains("The number of shards is missing.");
+        assertThat(tryPost("grow", Map.of("topic", "growing", "shards", 1025, "confirm", "growing"))
+                        .body())
+                .contains("a number from 1 to 1024");
     }
 
     @Test

@@ -186,6 +186,7 @@ class ConsoleInBrowserTests {
             dialogs.put("Reschedule…", message("order-close", "wait-9"));
             dialogs.put("Free", "#/topic?topic=accounts&tab=keys");
             dialogs.put("Pause…", "#/queues");
+            dialogs.put("Add shards…", "#/topic?topic=shipping&tab=settings");
             dialogs.put("Force…", "#/caches");
             dialogs.put("Settings", "#/caches");
             dialogs.put("Drop…", "#/caches");
@@ -252,6 +253,34 @@ class ConsoleInBrowserTests {
                 browser.script("return performance.getEntriesByType('resource').length > window.before + 1")));
         assertThat(row).startsWith("close-");
         assertThat(browser.focused()).isEqualTo(row);
+    }
+
+    @Test
+    void showsTheLimitsOfATopic() {
+        browser.open("#/topic?topic=shipping&tab=flight");
+        browser.awaitText(".facts", "10/s, burst 5 · 2 in flight");
+        browser.awaitText(".facts", "Held by limits");
+        assertThat(browser.script("return [...document.querySelectorAll('.facts div')].map(one => one.textContent)"
+                        + ".filter(text => /^(Places|Held)/.test(text)).join(', ')"))
+                .isEqualTo("Places in use2 / 2, Held by limits1");
+        browser.awaitText(".title .chip", "Limited");
+
+        browser.open("#/queues");
+        browser.awaitText("tbody", "Limited");
+    }
+
+    @Test
+    void addsShardsToATopic() {
+        shop.addDead("growing");
+        browser.open("#/topic?topic=returns&tab=settings");
+        browser.click("Add shards…");
+        browser.awaitText("dialog", "shards cannot be taken away");
+        browser.type("returns");
+        browser.type(Keys.ENTER);
+
+        browser.awaitText("#notes", "Shards: 1 → 2");
+        browser.open("#/audit");
+        assertThat(browser.text("tbody tr:first-child")).contains("grow", "returns", "to 2 shards", "Done");
     }
 
     @Test
