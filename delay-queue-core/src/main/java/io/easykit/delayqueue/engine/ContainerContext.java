@@ -10,6 +10,7 @@ import java.util.function.IntConsumer;
  * @param workers  runs handlers
  * @param isPaused whether the container must claim nothing for now
  * @param shards of the topic
+ * @param lenders of permits, by shard
  * @param shardsKept receives the number of shards that the store keeps
  */
 record ContainerContext(
@@ -19,4 +20,5 @@ record ContainerContext(
         Workers workers,
         BooleanSupplier isPaused,
         int shards,
+        Lenders lenders,
         IntConsumer shardsKept) {}

@@ -322,8 +322,9 @@ public final class ListenerContainer implements RunningListeners.Member {
         Workers runners = engine.workers().apply(endpoint);
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
+        Lenders lenders = new Lenders(engine.store(), endpoint, shards.size(), engine.loops()::nanos);
         ContainerContext shared = new ContainerContext(
-                engine, runs, created, runners, this::isPaused, shards.size(), this::requireShards);
+                engine, runs, created, runners, this::isPaused, shards.size(), lenders, this::requireShards);
         TopicMonitor monitoring = new TopicMonitor(engine, endpoint, shards, this::requireShards);
         ShardConsumers starting = new ShardConsumers(shared, OwnerNames.next(engine.node(), endpoint.id()));
         workers = runners;

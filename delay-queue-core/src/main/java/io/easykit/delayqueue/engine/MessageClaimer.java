@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
@@ -76,6 +77,8 @@ final class MessageClaimer {
     private long graceUntil;
     private int bytes = Claim.MOST_BYTES;
     private int answersWithFewerBytes;
+    private boolean isThrottled;
+    private int wanted = 1;
 
     /**
      * @param settlements whose acknowledged messages a claim takes along
@@ -151,7 +154,8 @@ final class MessageClaimer {
                     context.endpoint().lease(),
                     bytes,
                     context.limits(),
-                    InFlightMessage.leases(piggybacked));
+                    InFlightMessage.leases(piggybacked),
+                    borrow(most));
         }
         long asked = context.nanos();
         Claimed answer = ask(unanswered);
@@ -166,10 +170,20 @@ final class MessageClaimer {
         return new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
     }
 
+    /** Twice as many as the last claim has handed out, and at least two: what this one does not use is lost. */
+    private Borrowed borrow(int most) {
+        if (!isThrottled || most == 0) {
+            return Borrowed.NONE;
+        }
+        wanted = Math.min(most, 2 * wanted);
+        return context.lenders().borrow(context.shard().shard(), wanted);
+    }
+
     private Claimed ask(Claim claim) {
         try {
             return context.store().claim(context.shard(), claim);
         } catch (DelayQueueException e) {
+            context.lenders().note(context.shard().shard(), false);
             piggybacked.forEach(InFlightMessage::markSettlementAttempted);
             bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);
             answersWithFewerBytes = 0;
@@ -203,6 +217,16 @@ final class MessageClaimer {
         if (nothing && now - dueAt >= 0 && !blockedByPrefetchRule) {
             // The due messages went to other consumers: no reason to hurry.
             dueAt = now + SHORT_PAUSE;
+        }
+        isThrottled = answer.status() == ClaimStatus.THROTTLED;
+        wanted = isThrottled ? Math.max(1, answer.deliveries().size()) : 1;
+        boolean hasDue = isThrottled
+                || answer.status() == ClaimStatus.FULL
+                || (nextDue != null && !nextDue.isAfter(answer.now()));
+        context.lenders().note(context.shard().shard(), !hasDue && answer.status() == ClaimStatus.CLAIMED);
+        if (isThrottled) {
+            dueAt = Math.min(
+                    dueAt, now + context.lenders().untilNext(context.shard().shard()));
         }
         toldWhenFull = answer.status() == ClaimStatus.FULL ? settlements.told() : null;
         Instant nextLeaseEnd = answer.nextLeaseEnd();

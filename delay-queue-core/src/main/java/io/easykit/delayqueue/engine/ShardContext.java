@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
  * Shared by the parts of a {@link ShardConsumer}.
  *
  * @param limits share of the shard
+ * @param lenders of further permits
  * @param events log lines and events of the shard
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
@@ -17,6 +18,7 @@ record ShardContext(
         ShardKey shard,
         ListenerEndpoint endpoint,
         FlowShare limits,
+        Lenders lenders,
         QueueBackend store,
         ShardEvents events,
         LongSupplier clock) {
@@ -28,6 +30,7 @@ record ShardContext(
                 shard,
                 endpoint,
                 FlowShare.of(endpoint.limits(), shard.shard(), container.shards()),
+                container.lenders(),
                 engine.store(),
                 new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
                 engine.loops()::nanos);

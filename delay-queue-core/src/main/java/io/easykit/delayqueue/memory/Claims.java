@@ -1,11 +1,14 @@
 package io.easykit.delayqueue.memory;
 
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.Settlement;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,7 +32,8 @@ final class Claims {
     Claimed claim(MemoryShard shard, Claim claim, List<Settlement> acknowledged, boolean exposes) {
         Flow.Limits limits = claim.limits().isNone()
                 ? null
-                : shard.flow.new Limits(() -> shard.in(State.IN_FLIGHT).size(), claim.limits(), clock);
+                : shard.flow
+                .new Limits(() -> shard.in(State.IN_FLIGHT).size(), claim.limits(), claim.borrowed(), clock);
         MemoryShard.Reply last = shard.replies.get(claim.owner());
         List<Delivery> deliveries = List.of();
         ClaimStatus status = ClaimStatus.CLAIMED;
@@ -66,6 +70,19 @@ final class Claims {
         return new Claimed(clock.instant(), status, nextDue, nextLeaseEnd, acknowledged, deliveries);
     }
 
+    Lent lend(MemoryShard shard, FlowShare share, int most) {
+        Instant due = shard.firstInstant(State.WAITING);
+        if (due != null && !due.isAfter(clock.instant())) {
+            return new Lent(clock.instant(), 0, null);
+        }
+        Flow.Limits limits = shard.flow.new Limits(() -> 0, share, Borrowed.NONE, clock);
+        int permits = Math.min(most, limits.most());
+        if (permits > 0) {
+            limits.use(permits);
+        }
+        return new Lent(clock.instant(), permits, Instant.ofEpochMilli(limits.nextPermitsFromNow()));
+    }
+
     private List<Delivery> again(MemoryShard shard, MemoryShard.Reply last, Claim claim, Flow.@Nullable Limits limits) {
         List<MemoryMessage> held = last.leases().stream()
                 .flatMap(lease -> Stream.ofNullable(shard.live.get(lease.id()))
@@ -74,7 +91,8 @@ final class Claims {
         int fitting = MemoryMessage.fitting(held, claim.bytes());
         held.subList(fitting, held.size()).forEach(MemoryMessage::waitAgain);
         if (limits != null && fitting < held.size()) {
-            limits.use(fitting - held.size());
+            int asked = claim.borrowed().permits();
+            limits.use(Math.max(0, fitting - asked) - Math.max(0, held.size() - asked));
         }
         List<Delivery> deliveries = new ArrayList<>();
         for (MemoryMessage message : held.subList(0, fitting)) {
@@ -100,7 +118,7 @@ final class Claims {
             deliveries.add(message.delivery(claim.bytes()));
         }
         if (limits != null && !deliveries.isEmpty()) {
-            limits.use(deliveries.size());
+            limits.begin(deliveries.size());
         }
         if (!deliveries.isEmpty()) {
             shard.replies.put(claim.owner(), new MemoryShard.Reply(claim.request(), leases));

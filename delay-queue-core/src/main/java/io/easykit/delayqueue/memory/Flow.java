@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.memory;
 
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;
 import java.time.Duration;
@@ -47,11 +48,13 @@ final class Flow {
         private final MemoryClock clock;
         private Kept now;
         private final boolean hasSteppedBack;
+        private final int borrowed;
 
-        Limits(IntSupplier inFlight, FlowShare share, MemoryClock clock) {
+        Limits(IntSupplier inFlight, FlowShare share, Borrowed borrowed, MemoryClock clock) {
             this.inFlight = inFlight;
             this.share = share;
             this.clock = clock;
+            this.borrowed = borrowed.isValid(clock.now()) ? borrowed.permits() : 0;
             long micros = clock.micros();
             Kept last = kept != null ? kept : new Kept(share.burst() * PERMIT, micros, false, share);
             this.hasSteppedBack = last.at() > micros;
@@ -60,7 +63,7 @@ final class Flow {
 
         /** How many messages may be handed out. */
         int most() {
-            return (int) Math.max(0, Math.min(QueueStore.MAX_BATCH, Math.min(permits(), places())));
+            return (int) Math.max(0, Math.min(QueueStore.MAX_BATCH, Math.min(permits() + borrowed, places())));
         }
 
         private long permits() {
@@ -77,6 +80,11 @@ final class Flow {
 
         boolean hasPermit() {
             return permits() > 0;
+        }
+
+        /** Uses the permits of messages that begin, those that are borrowed first. */
+        void begin(int messages) {
+            use(Math.max(0, messages - borrowed));
         }
 
         /** Uses permits, or gives them back if the number is negative. */
@@ -97,6 +105,14 @@ final class Flow {
             double missing = some * PERMIT - (double) Math.min(now.permits(), share.burst() * PERMIT);
             double wait = Math.ceil(missing * share.stepMicros() / PERMIT);
             return (long) Math.ceil((now.at() + wait) / 1000);
+        }
+
+        /** As the script for lending calculates: no time that has passed. */
+        long nextPermitsFromNow() {
+            long micros = clock.micros();
+            long some = Math.max(1, Math.min(share.burst(), GATHERED / share.stepMicros()));
+            double missing = Math.max(0, some * PERMIT - (double) now.permits(share, micros));
+            return (long) Math.ceil((micros + Math.ceil(missing * share.stepMicros() / PERMIT)) / 1000);
         }
 
         /**

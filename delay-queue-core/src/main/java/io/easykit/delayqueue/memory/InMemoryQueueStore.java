@@ -18,8 +18,10 @@ import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.FleetStore;
+import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -177,6 +179,11 @@ public final class InMemoryQueueStore implements QueueBackend {
         List<Long> exposed = OrderingKeys.exposeQuietly(shard, Settling.held(shard, claim.acknowledged()));
         List<Settlement> acknowledged = Settling.end(shard, claim.acknowledged());
         return claims.claim(shard, claim, acknowledged, wakeups.isNews(earliestDue, exposed));
+    }
+
+    @Override
+    public synchronized Lent lend(ShardKey key, FlowShare limits, int most) {
+        return claims.lend(shard(key), limits, most);
     }
 
     @Override

@@ -12,6 +12,7 @@ enum QueueScript {
     FAIL,
     RELEASE,
     EXTEND,
+    LEND,
     REAP,
     CANCEL,
     RESCHEDULE,

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.store.AlertReport;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Failure;
@@ -14,6 +15,7 @@ import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reaped;
@@ -151,9 +153,17 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
                 .add(claim.besideLost())
                 .add(claim.lease())
                 .add(claim.bytes())
-                .add(text(claim.limits()));
+                .add(text(claim.limits(), claim.borrowed()));
         addLeases(arguments, claim.acknowledged());
         return Replies.claimed(scripts.list(QueueScript.CLAIM, shard, arguments));
+    }
+
+    @Override
+    public Lent lend(ShardKey shard, FlowShare limits, int most) {
+        return Replies.lent(scripts.list(
+                QueueScript.LEND,
+                shard,
+                new Arguments().add(text(limits, Borrowed.NONE)).add(most)));
     }
 
     @Override
@@ -295,8 +305,12 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
         scripts.close();
     }
 
-    private static String text(FlowShare limits) {
-        return limits.isNone() ? "" : limits.stepMicros() + ":" + limits.burst() + ":" + limits.places();
+    private static String text(FlowShare limits, Borrowed borrowed) {
+        if (limits.isNone()) {
+            return "";
+        }
+        String share = limits.stepMicros() + ":" + limits.burst() + ":" + limits.places();
+        return borrowed.permits() == 0 ? share : share + ":" + borrowed.permits() + ":" + borrowed.until();
     }
 
     private boolean changes(QueueScript name, ShardKey shard, Arguments arguments) {

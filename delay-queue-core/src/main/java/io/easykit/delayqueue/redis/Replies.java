@@ -8,6 +8,7 @@ import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.Repaired;
@@ -40,6 +41,12 @@ final class Replies {
         LOST,
         RELEASES,
         FRAME
+    }
+
+    enum LendReply {
+        NOW,
+        PERMITS,
+        NEXT_PERMIT
     }
 
     enum ReapReply {
@@ -117,6 +124,14 @@ final class Replies {
 
     static List<Boolean> flags(byte[] codes) {
         return each(codes, code -> code == 1);
+    }
+
+    static Lent lent(List<?> list) {
+        ListReply reply = of(QueueScript.LEND, list, LendReply.class);
+        return new Lent(
+                reply.instant(LendReply.NOW),
+                reply.count(LendReply.PERMITS),
+                reply.instantOrNull(LendReply.NEXT_PERMIT));
     }
 
     static Claimed claimed(List<?> list) {

@@ -19,6 +19,7 @@ import java.util.List;
  *     repeated with less, messages that no longer fit wait again
  * @param limits       of the shard: no more messages are handed out than these allow
  * @param acknowledged leases to acknowledge in the same call, before the claim
+ * @param borrowed     permits of other shards, which are used before those of this one
  */
 public record Claim(
         String owner,
@@ -28,7 +29,8 @@ public record Claim(
         Duration lease,
         int bytes,
         FlowShare limits,
-        List<Lease> acknowledged) {
+        List<Lease> acknowledged,
+        Borrowed borrowed) {
 
     /** About 10 ms on a line of 100 Mbit/s. */
     public static final int MOST_BYTES = 1 << 17;
@@ -47,17 +49,22 @@ public record Claim(
             Duration lease,
             int bytes,
             List<Lease> acknowledged) {
-        this(owner, request, count, besideLost, lease, bytes, FlowShare.NONE, acknowledged);
+        this(owner, request, count, besideLost, lease, bytes, FlowShare.NONE, acknowledged, Borrowed.NONE);
     }
 
     /** The same request under limits. */
     public Claim under(FlowShare share) {
-        return new Claim(owner, request, count, besideLost, lease, bytes, share, acknowledged);
+        return new Claim(owner, request, count, besideLost, lease, bytes, share, acknowledged, borrowed);
+    }
+
+    /** The same request with permits of other shards. */
+    public Claim with(Borrowed permits) {
+        return new Claim(owner, request, count, besideLost, lease, bytes, limits, acknowledged, permits);
     }
 
     /** The same request, to be answered with fewer bytes. */
     public Claim within(int fewer) {
-        return new Claim(owner, request, count, besideLost, lease, fewer, limits, acknowledged);
+        return new Claim(owner, request, count, besideLost, lease, fewer, limits, acknowledged, borrowed);
     }
 
     public Claim {

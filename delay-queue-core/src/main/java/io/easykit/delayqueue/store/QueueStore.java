@@ -69,6 +69,15 @@ public interface QueueStore {
     /** Acknowledges the leases of the claim, then hands out due messages, the oldest due time first. */
     Claimed claim(ShardKey shard, Claim claim);
 
+    /**
+     * Takes permits that a shard has saved up and does not need, because none of its messages is due, for another shard of its topic
+     * ({@link Borrowed}). They are gone here, also if the reply is lost. A repetition takes further ones.
+     *
+     * @param limits of the shard that lends, with a rate
+     * @param most   1 to {@link #MAX_BATCH}
+     */
+    Lent lend(ShardKey shard, FlowShare limits, int most);
+
     /** Ends messages that are done. */
     List<Settlement> acknowledge(ShardKey shard, List<Lease> leases);
 

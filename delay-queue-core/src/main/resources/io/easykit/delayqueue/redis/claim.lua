@@ -5,7 +5,8 @@
 -- ARGV   owner, request number, how many (1 to 100), of these beside a lost one, lease ms, bytes of bodies, limits, (id, number)*
 --        the pairs are acknowledged
 --        limits  empty, or step:burst:places, the share that this shard has of the limits of its topic. A permit for one message
---                comes each step, in us, and up to burst of them are kept; at most places messages are in flight. 0 is no such limit
+--                comes each step, in us, and up to burst of them are kept; at most places messages are in flight. 0 is no such limit.
+--                Then may follow :permits:until, those that lend took in other shards for this claim, and when they lapse, in ms
 -- return now, status, next due or -1, next end of a lease or -1, code* as one text,
 --        (id, number, due, failures, lost, releases, frame)*
 --        status  1 claimed, 0 the shard is paused, -1 the owner has had the answer to a later request, 2 no permit is left for the
@@ -27,10 +28,17 @@ end
 local reply = {now, 1, -1, -1, codes}
 local flow -- only where there are limits, so that other topics do not pay for them
 if ARGV[7] ~= '' then
-  local step, burst, places = string.match(ARGV[7], '^(%d+):(%d+):(%d+)$')
+  local share, step, burst, places, more = string.match(ARGV[7], '^((%d+):(%d+):(%d+))(.*)$')
   check(places, 'limits are not step:burst:places: ' .. ARGV[7])
   flow = {step = toInteger(step, 0, 2 ^ 43, 'step'), burst = toInteger(burst, 0, 10 ^ 5, 'burst'),
-    places = toInteger(places, 0, 10 ^ 6, 'places'), key = prefix .. 'flow'}
+    places = toInteger(places, 0, 10 ^ 6, 'places'), key = prefix .. 'flow', asked = 0, borrowed = 0}
+  if more ~= '' then
+    local permits, untilWhen = string.match(more, '^:(%d+):(%d+)$')
+    local left = toInteger(untilWhen, 0, 2 ^ 53, 'until') - now
+    flow.asked = toInteger(permits, 0, 100, 'permits')
+    -- Not much later than they were taken, nor after a step back of the clock.
+    if left >= 0 and left <= 100 then flow.borrowed = flow.asked end
+  end
   -- Permits, in millionths, that were there at a time in us, and whether a consumer waits for a place.
   local kept, at, isAwaited = string.match(redis.call('MGET', flow.key)[1] or '', '^(%d+):(%d+):([01]):')
   flow.isAwaited = isAwaited == '1'
@@ -58,7 +66,7 @@ if ARGV[7] ~= '' then
     end
     allowWhenFull()
     hasWritten = true
-    redis.call('SET', flow.key, string.format('%d:%d:%d:', flow.kept, flow.at, flow.isAwaited and 1 or 0) .. ARGV[7], 'PX',
+    redis.call('SET', flow.key, string.format('%d:%d:%d:', flow.kept, flow.at, flow.isAwaited and 1 or 0) .. share, 'PX',
       string.format('%d', ttl))
   end
 
@@ -263,7 +271,7 @@ end
 local function claim(lastNumber)
   local ids, dues, past, frames = due()
   if #ids == 0 then return end
-  if flow then flow.use(#ids) end
+  if flow then flow.use(math.max(0, #ids - flow.borrowed)) end
   if not hasWritten then allowWhenFull() end
   -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
   local number = math.max(lastNumber + 1, micros)
@@ -316,12 +324,12 @@ elseif last and last[1] == request then
       local s = found[i]
       handOut(ids[i], tonumber(s.number), tonumber(s.due), s, frames[i])
     end
-    -- Messages that no longer fit wait again, and give their permits back.
+    -- Messages that no longer fit wait again, and give their permits back, without those of other shards.
     for i = n + 1, #ids do
       redis.call('ZADD', waiting, found[i].due, ids[i])
       redis.call('ZREM', inflight, ids[i])
     end
-    if flow and n < #ids then flow.use(n - #ids) end
+    if flow and n < #ids then flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end
   end
 elseif kept[2] then
   reply[2] = 0
@@ -329,7 +337,7 @@ else
   -- A last number that is unreadable counts as none: the clock goes on from there.
   local lastNumber = string.find(kept[1] or '', '^%d+$') and tonumber(kept[1])
   if flow then
-    most = math.max(0, math.min(most, flow.permits(), flow.spare()))
+    most = math.max(0, math.min(most, flow.permits() + flow.borrowed, flow.spare()))
     besideLost, mostText = math.min(besideLost, most), string.format('%d', most)
   end
   if most > 0 then claim(lastNumber and lastNumber < 2 ^ 53 - 2 ^ 20 and lastNumber or 0) end

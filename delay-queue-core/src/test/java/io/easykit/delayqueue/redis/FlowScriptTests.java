@@ -9,12 +9,14 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.NewMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +26,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The clock of the shard stands at 1000 ms. */
 class FlowScriptTests {
@@ -100,6 +104,71 @@ class FlowScriptTests {
                 .returns(ClaimStatus.CLAIMED, Claimed::status)
                 .returns(null, Claimed::nextDue);
         assertThat(flow()).startsWith("flow 2000000:9000000:");
+    }
+
+    @Test
+    void aShardLendsWhatItHasSavedUpUnlessAMessageIsDue() {
+        assertThat(shard.store.lend(KEY, TEN, 2)).isEqualTo(new Lent(ms(1000), 2, ms(1000)));
+        assertThat(shard.state()).isEqualTo("flow 1000000:1000000:0:100000:3:0 EXPIRES");
+
+        assertThat(shard.store.lend(KEY, TEN, 5)).isEqualTo(new Lent(ms(1000), 1, ms(1100)));
+        String before = shard.state();
+        assertThat(before).isEqualTo("flow 0:1000000:0:100000:3:0 EXPIRES");
+        assertThat(shard.store.lend(KEY, TEN, 5)).isEqualTo(new Lent(ms(1000), 0, ms(1100)));
+        assertThat(shard.state()).isEqualTo(before);
+
+        shard.clock(2000);
+        send(1);
+        before = shard.state();
+        assertThat(shard.store.lend(KEY, TEN, 5)).isEqualTo(new Lent(ms(2000), 0, null));
+        assertThat(shard.state()).isEqualTo(before);
+        assertThat(ids(claimed("o", 1, TEN))).containsExactly("m000");
+        assertThat(shard.store.lend(KEY, TEN, 5).permits()).isEqualTo(2);
+    }
+
+    @Test
+    void aClaimUsesTheBorrowedPermitsFirstAndARepetitionUsesNone() {
+        send(6);
+        Claim claim = claim("o", 1, 10, 500).under(TEN).with(new Borrowed(2, 1100));
+
+        Claimed first = shard.store.claim(KEY, claim);
+
+        assertThat(ids(first)).containsExactly("m000", "m001", "m002", "m003", "m004");
+        assertThat(first).returns(ClaimStatus.THROTTLED, Claimed::status).returns(ms(1100), Claimed::nextDue);
+        assertThat(flow()).isEqualTo("flow 0:1000000:0:100000:3:0 EXPIRES");
+        assertThat(shard.store.claim(KEY, claim)).isEqualTo(first);
+        assertThat(flow()).isEqualTo("flow 0:1000000:0:100000:3:0 EXPIRES");
+        assertThat(ids(claimed("o", 2, TEN)))
+                .as("the next claim has none of them")
+                .isEmpty();
+    }
+
+    @Test
+    void borrowedPermitsOfAFewMessagesLeaveThoseOfTheShard() {
+        send(2);
+        shard.store.claim(KEY, claim("o", 1, 10, 500).under(TEN).with(new Borrowed(4, 1000)));
+
+        assertThat(flow()).isEqualTo("flow 3000000:1000000:0:100000:3:0 EXPIRES");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 999, 1101, 5000})
+    void borrowedPermitsLapseAndAreNotOfALaterTime(long until) {
+        send(6);
+
+        assertThat(ids(shard.store.claim(KEY, claim("o", 1, 10, 500).under(TEN).with(new Borrowed(2, until)))))
+                .hasSize(3);
+    }
+
+    @Test
+    void aRepetitionInPartGivesNoBorrowedPermitsBack() {
+        send(6);
+        Claim claim = claim("o", 1, 10, 500).under(TEN).with(new Borrowed(3, 1100));
+        assertThat(ids(shard.store.claim(KEY, claim))).hasSize(6);
+
+        assertThat(ids(shard.store.claim(KEY, claim.within(8)))).hasSize(4);
+
+        assertThat(flow()).startsWith("flow 2000000:1000000:");
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.memory.StoreState;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.Claim;
@@ -22,6 +23,7 @@ import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.QueueStore;
@@ -33,6 +35,7 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -44,6 +47,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -87,6 +92,8 @@ final class ProtocolChecker implements AutoCloseable {
     /** Permits and places are often used up. */
     private static final FlowShare LIMITS = new FlowShare(70_000, 6, 5);
 
+    private static final Pattern BORROWED = Pattern.compile("borrowed=Borrowed\\[permits=(\\d+), until=(\\d+)]");
+
     private final RawRedis redis = RedisServer.shared().connect();
     private final LettuceConnectionFactory connections;
     private final RedisQueueStore real;
@@ -123,7 +130,9 @@ final class ProtocolChecker implements AutoCloseable {
         /** Most messages have one of two ordering keys. */
         ORDERED,
         /** Claims have limits, and the clock steps back now and then. */
-        LIMITED
+        LIMITED,
+        /** Besides, permits are lent, and claims have borrowed ones. */
+        LENDING
     }
 
     int run(long seed, int steps, Kind kind) {
@@ -156,6 +165,7 @@ final class ProtocolChecker implements AutoCloseable {
         long request = 1;
         boolean unanswered;
         FlowShare limits = FlowShare.NONE;
+        Borrowed borrowed = Borrowed.NONE;
         final List<Delivery> holds = new ArrayList<>();
     }
 
@@ -170,17 +180,20 @@ final class ProtocolChecker implements AutoCloseable {
         private final List<String> ids;
         private final boolean isOrdered;
         private final boolean isLimited;
+        private final boolean isLending;
         private final Promises promises = new Promises();
         private final InMemoryQueueStore model;
         private Map<String, Object> keyspace = Map.of();
         private long micros = 1_000_000_000L;
+        private Borrowed pocket = Borrowed.NONE;
         private int sequence;
         private int calls;
 
         Run(long seed, Kind kind) {
             random = new Random(seed);
             isOrdered = kind == Kind.ORDERED;
-            isLimited = kind == Kind.LIMITED;
+            isLimited = kind == Kind.LIMITED || kind == Kind.LENDING;
+            isLending = kind == Kind.LENDING;
             ids = new ArrayList<>(
                     isOrdered
                             ? List.of("~~k~a", "~~k~b", "~~k~c", "~~l~d", "~~l~e", "f")
@@ -216,6 +229,9 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private void act() {
+            if (isLending && random.nextInt(6) == 0) {
+                lend();
+            }
             switch (random.nextInt(20)) {
                 case 0, 1, 2, 3 -> call(send());
                 case 4, 5, 6, 7, 8, 9 -> claim(any(consumers));
@@ -315,23 +331,44 @@ final class ProtocolChecker implements AutoCloseable {
             consumer.holds.clear();
         }
 
+        /** Of the same shard: its bucket loses what the next claim has besides. */
+        private void lend() {
+            FlowShare limits = limits();
+            FlowShare share = limits.stepMicros() == 0 ? LIMITS : limits;
+            int most = 1 + random.nextInt(3);
+            Object reply = call(Call.of("lend " + share + " " + most, store -> store.lend(KEY, share, most)));
+            if (reply instanceof Lent lent) {
+                pocket = new Borrowed(lent.permits(), lent.now().toEpochMilli() + Lent.LAPSE_MILLIS);
+                call(send());
+                call(send());
+                if (random.nextInt(4) == 0) {
+                    tick(random.nextInt(250_000)); // so some of them lapse
+                }
+                claim(any(consumers));
+            }
+        }
+
         private void claim(Consumer consumer) {
             FlowShare limits = isLimited ? limits() : FlowShare.NONE;
             if (!consumer.unanswered) {
                 consumer.request++;
                 consumer.limits = limits; // those of a repetition are the same
+                consumer.borrowed = pocket;
+                pocket = Borrowed.NONE;
             }
             List<Lease> done = random.nextBoolean() ? some(consumer) : List.of();
             int count = 1 + random.nextInt(isLimited ? 8 : 4);
+            boolean repeatsInPart = isLending && consumer.unanswered;
             Claim claim = new Claim(
                     consumer.owner,
                     consumer.request,
                     count,
                     random.nextInt(count + 1),
                     Duration.ofMillis(60 + random.nextInt(440)),
-                    random.nextInt(3) > 0 ? Claim.MOST_BYTES : 1 + random.nextInt(150),
+                    random.nextInt(3) > 0 && !repeatsInPart ? Claim.MOST_BYTES : 1 + random.nextInt(150),
                     consumer.limits,
-                    done);
+                    done,
+                    consumer.borrowed);
             Object reply = call(new Call(claim.toString(), done, store -> store.claim(KEY, claim)));
             consumer.unanswered = reply == null;
             if (reply instanceof Claimed claimed) {
@@ -555,6 +592,8 @@ final class ProtocolChecker implements AutoCloseable {
         private final List<DeadLetterRef> deaths = new ArrayList<>();
         private final Map<String, Map<String, Long>> begun = new LinkedHashMap<>();
         private final Set<Long> limited = new HashSet<>();
+        private final List<Long> lent = new ArrayList<>();
+        private final Map<String, Integer> paid = new HashMap<>();
         private long elapsed;
 
         List<DeadLetterRef> remembered(Random random) {
@@ -569,7 +608,10 @@ final class ProtocolChecker implements AutoCloseable {
                 numbersAreNeverGivenTwice(call, claimed);
                 nothingIsEarly(claimed, before, now);
                 messagesOfAKeyComeInTurn(claimed, before, after);
-                noMoreBeginThanTheLimitsAllow(call, claimed, before, after);
+                noMoreBeginThanTheLimitsAllow(call, claimed, before, after, now);
+            }
+            if (reply instanceof Lent some) {
+                onlyWhatIsNotNeededIsLent(some, before, now);
             }
             onlyTheHolderSettles(call, before, after, now);
             nothingComesOrGoesUnasked(call, before, after);
@@ -688,7 +730,7 @@ final class ProtocolChecker implements AutoCloseable {
 
         /** In each time since any of them, at most the burst and those of that time, whatever becomes of replies and repetitions. */
         private void noMoreBeginThanTheLimitsAllow(
-                Call call, Claimed claimed, Map<String, Object> before, Map<String, Object> after) {
+                Call call, Claimed claimed, Map<String, Object> before, Map<String, Object> after, long now) {
             if (!call.name.contains("stepMicros=")) {
                 return;
             }
@@ -700,6 +742,9 @@ final class ProtocolChecker implements AutoCloseable {
                             && !map(after, "inflight").containsKey(id)
                             && map(after, "waiting").containsKey(id)
                             && !call.settled.stream().map(Lease::id).toList().contains(id));
+            if (!claimed.deliveries().isEmpty()) {
+                paid.putIfAbsent(call.name.replaceAll(", count.*", ""), borrowed(call, now));
+            }
             boolean isNew = false;
             for (Delivery delivery : claimed.deliveries()) {
                 isNew |= limited.add(delivery.number());
@@ -707,18 +752,43 @@ final class ProtocolChecker implements AutoCloseable {
                     ofThis.putIfAbsent(delivery.id(), elapsed);
                 }
             }
-            List<Long> times = begun.values().stream()
-                    .flatMap(ids -> ids.values().stream())
+            requireRate();
+            if (isNew && !call.name.contains("places=0]")) {
+                assertThat(map(after, "inflight")).as("messages in flight").hasSizeLessThanOrEqualTo(LIMITS.places());
+            }
+        }
+
+        /** The permits that a claim has besides, if they have not lapsed. */
+        private static int borrowed(Call call, long now) {
+            Matcher borrowed = BORROWED.matcher(call.name);
+            assertThat(borrowed.find()).isTrue();
+            long left = Long.parseLong(borrowed.group(2)) - now;
+            return left >= 0 && left <= Lent.LAPSE_MILLIS ? Integer.parseInt(borrowed.group(1)) : 0;
+        }
+
+        private void onlyWhatIsNotNeededIsLent(Lent some, Map<String, Object> before, long now) {
+            if (some.permits() > 0) {
+                assertThat(map(before, "waiting").keySet())
+                        .as("messages that are due")
+                        .noneMatch(id -> due(map(before, "waiting"), id) <= now);
+            }
+            lent.addAll(Collections.nCopies(some.permits(), elapsed));
+            requireRate();
+        }
+
+        /** What is lent counts when it is taken. So many messages of the claim that has it count no more. */
+        private void requireRate() {
+            List<Long> times = new ArrayList<>(lent);
+            begun.forEach((request, ids) -> ids.values().stream()
                     .sorted()
-                    .toList();
+                    .skip(paid.getOrDefault(request, 0))
+                    .forEach(times::add));
+            Collections.sort(times);
             for (int i = 0; i < times.size(); i++) {
                 long since = elapsed - times.get(i);
                 assertThat(times.size() - i)
-                        .as("messages that began within " + since + " us")
+                        .as("permits that were used within " + since + " us")
                         .isLessThanOrEqualTo((int) (LIMITS.burst() + since / LIMITS.stepMicros()));
-            }
-            if (isNew && !call.name.contains("places=0]")) {
-                assertThat(map(after, "inflight")).as("messages in flight").hasSizeLessThanOrEqualTo(LIMITS.places());
             }
         }
 

@@ -31,9 +31,20 @@ class ProtocolCheckerTests {
     }
 
     @Test
+    void keepsTheLimitsOfShardsThatLendUnderRandomFaults() {
+        check(60, 80, Kind.LENDING);
+    }
+
+    @Test
     @Tag("heavy")
     void keepsTheLimitsUnderManyRandomFaults() {
         check(10_000, 220, Kind.LIMITED);
+    }
+
+    @Test
+    @Tag("heavy")
+    void keepsTheLimitsOfShardsThatLendUnderManyRandomFaults() {
+        check(10_000, 220, Kind.LENDING);
     }
 
     @Test

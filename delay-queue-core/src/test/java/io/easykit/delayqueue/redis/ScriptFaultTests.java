@@ -116,6 +116,7 @@ class ScriptFaultTests {
                 new Step(
                         "claim under limits",
                         (s, store) -> store.claim(KEY, claim(List.of()).under(new FlowShare(3_600_000_000L, 2, 4)))),
+                new Step("lend", (s, store) -> store.lend(KEY, new FlowShare(3_600_000_000L, 2, 4), 1)),
                 new Step("acknowledge", flying, (s, store) -> store.acknowledge(KEY, s.leases("f1", "f2"))),
                 new Step(
                         "give up: fail",

@@ -53,16 +53,27 @@ class WeakenedProtocolTests {
         KEY_MAKES_ENDING_MESSAGES_DUE("leaving[id], keys[key]", "leaving[id .. '-'], keys[key]"),
         KEY_EXPOSES_MOVED_MESSAGES("if keys then unpark(keys) end", ""),
         KEY_PARKED_MESSAGES_ARE_DUE("nextDue and nextDue < PARKED and nextDue", "nextDue"),
-        FLOW_WITHOUT_PERMITS("math.min(most, flow.permits(), flow.spare())", "math.min(most, flow.spare())"),
-        FLOW_WITHOUT_PLACES("math.min(most, flow.permits(), flow.spare())", "math.min(most, flow.permits())"),
+        FLOW_WITHOUT_PERMITS(
+                "math.min(most, flow.permits() + flow.borrowed, flow.spare())", "math.min(most, flow.spare())"),
+        FLOW_WITHOUT_PLACES(
+                "math.min(most, flow.permits() + flow.borrowed, flow.spare())",
+                "math.min(most, flow.permits() + flow.borrowed)"),
         FLOW_COUNTS_NO_EXPIRED_LEASES(
                 "redis.call('ZCARD', inflight) or 100", "redis.call('ZCOUNT', inflight, now + 1, '+inf') or 100"),
         FLOW_BUCKET_OVERFLOWS("return math.min(flow.burst * 10 ^ 6, flow.kept + ", "return (flow.kept + "),
         FLOW_WAITS_FOR_A_CLOCK_THAT_STEPPED_BACK("if flow.isLate then flow.at = micros end", ""),
         FLOW_FORGETS_THAT_THE_CLOCK_STEPPED_BACK("if changes or flow.isLate then", "if changes then"),
-        FLOW_REPETITION_USES_PERMITS("flow.use(n - #ids) end", "flow.use(n) end", 102),
-        FLOW_REPETITION_KEEPS_PERMITS("if flow and n < #ids then flow.use(n - #ids) end", "", 102),
-        FLOW_USES_NO_PERMITS("if flow then flow.use(#ids) end", ""),
+        FLOW_REPETITION_USES_PERMITS(
+                "flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end", "flow.use(n) end", 102),
+        FLOW_REPETITION_KEEPS_PERMITS(
+                "if flow and n < #ids then flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end",
+                "",
+                102),
+        LEND_AND_KEEPS("kept = kept - permits * 10 ^ 6", ""),
+        LEND_WHAT_IT_NEEDS("if due and due <= now then return {now, 0, -1} end", ""),
+        LEND_BORROWED_PERMITS_DO_NOT_LAPSE("if left >= 0 and left <= 100 then", "if left <= 100 then"),
+        LEND_BORROWED_PERMITS_RETURN("flow.use(math.max(0, #ids - flow.borrowed))", "flow.use(#ids - flow.borrowed)"),
+        FLOW_USES_NO_PERMITS("if flow then flow.use(math.max(0, #ids - flow.borrowed)) end", ""),
         FLOW_NEXT_PERMIT_IS_EARLY("return math.ceil((flow.at", "return math.floor((flow.at"),
         FLOW_WAKES_NOBODY("exposed = exposed or hasPlace and flow.isAwaited", ""),
         FLOW_FORGETS_WHO_WAITS("if changes then flow.isAwaited = not hasPlace end", ""),
@@ -186,6 +197,9 @@ class WeakenedProtocolTests {
 
     private static Kind kind(Weakness weakness) {
         String name = weakness.name();
+        if (name.startsWith("LEND_")) {
+            return Kind.LENDING;
+        }
         return name.startsWith("KEY_") ? Kind.ORDERED : name.startsWith("FLOW_") ? Kind.LIMITED : Kind.PLAIN;
     }
 
