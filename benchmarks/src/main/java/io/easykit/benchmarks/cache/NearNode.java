@@ -64,7 +64,7 @@ final class NearNode {
         RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", Integer.parseInt(arguments[1])));
         EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(connections, Duration.ofSeconds(5)))
-                .nearLevels(() -> new CaffeineLocalLevel(1_000))
+                .nearLevels(() -> CaffeineLocalLevel.near(1_000, System::nanoTime))
                 .build();
         NearNode node = new NearNode(
                 cache,

@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 public final class CaffeineLocalLevel implements LocalLevel {
 
     private final Cache<CacheKey<?>, Entry> entries;
+    private final LongSupplier nanoTime;
+
+    /** Time of the latest change, for a level whose reads do not read the clock. */
+    private volatile long changedAt;
 
     /**
      * @param maximumSize how many entries it keeps at the most
@@ -26,11 +30,28 @@ public final class CaffeineLocalLevel implements LocalLevel {
      * @param nanoTime the clock of their lives
      */
     public CaffeineLocalLevel(long maximumSize, LongSupplier nanoTime) {
+        this(maximumSize, nanoTime, true);
+    }
+
+    private CaffeineLocalLevel(long maximumSize, LongSupplier nanoTime, boolean readsClock) {
+        this.nanoTime = nanoTime;
+        this.changedAt = nanoTime.getAsLong();
         this.entries = Caffeine.newBuilder()
                 .maximumSize(maximumSize)
-                .ticker(nanoTime::getAsLong)
+                .ticker(readsClock ? nanoTime::getAsLong : () -> changedAt)
                 .expireAfter(Expiry.writing((CacheKey<?> key, Entry entry) -> entry.life()))
                 .build();
+    }
+
+    /**
+     * A near level. Its user checks the end of life of each entry itself, so reads do not read the clock once more. Expired
+     * entries are removed with the next change.
+     *
+     * @param maximumSize how many entries it keeps at the most
+     * @param nanoTime the clock of their lives
+     */
+    public static CaffeineLocalLevel near(long maximumSize, LongSupplier nanoTime) {
+        return new CaffeineLocalLevel(maximumSize, nanoTime, false);
     }
 
     @Override
@@ -41,6 +62,7 @@ public final class CaffeineLocalLevel implements LocalLevel {
 
     @Override
     public void put(CacheKey<?> key, Object value, Duration life) {
+        changedAt = nanoTime.getAsLong();
         entries.put(key, new Entry(value, life));
     }
 
@@ -61,6 +83,7 @@ public final class CaffeineLocalLevel implements LocalLevel {
 
     @Override
     public long size() {
+        changedAt = nanoTime.getAsLong();
         entries.cleanUp();
         return entries.estimatedSize();
     }

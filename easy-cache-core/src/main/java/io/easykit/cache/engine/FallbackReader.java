@@ -27,6 +27,7 @@ final class FallbackReader implements CacheReader {
     private static final Logger log = LoggerFactory.getLogger(FallbackReader.class);
 
     private final CacheReader normal;
+    private final GuardedStore store;
     private final Freshness freshness;
     private final LocalEntries local;
     private final CpReads cpReads;
@@ -36,15 +37,11 @@ final class FallbackReader implements CacheReader {
     private final Ticker ticker;
 
     FallbackReader(
-            CacheReader normal,
-            Freshness freshness,
-            LocalEntries local,
-            UncachedLoads loads,
-            CpReads cpReads,
-            EngineContext engine) {
+            CacheReader normal, Readers.Sources from, UncachedLoads loads, CpReads cpReads, EngineContext engine) {
         this.normal = normal;
-        this.freshness = freshness;
-        this.local = local;
+        this.store = from.store();
+        this.freshness = from.freshness();
+        this.local = from.local();
         this.loads = loads;
         this.cpReads = cpReads;
         this.listener = engine.listener();
@@ -54,6 +51,10 @@ final class FallbackReader implements CacheReader {
 
     @Override
     public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
+        if (!store.isAvailable(read.key())) {
+            // Without the failed call, which would cost more than the local level.
+            return withoutStore(freshness.requiredFor(read), GuardedStore.markedUnavailable());
+        }
         try {
             return normal.fetch(read);
         } catch (StoreUnavailableException away) {

@@ -80,7 +80,7 @@ final class GuardedCalls<T> {
     /** Why a partition gets no call; null if it gets one. */
     private @Nullable StoreUnavailableException refusal(CircuitBreaker breaker) {
         if (!away.containsKey(breaker) && !breaker.mayRead()) {
-            away.put(breaker, StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+            away.put(breaker, GuardedStore.markedUnavailable());
         }
         return away.get(breaker);
     }

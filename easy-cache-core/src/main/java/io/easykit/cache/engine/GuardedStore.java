@@ -49,6 +49,11 @@ final class GuardedStore implements EntryStore {
         this.suspect = new SuspectReplies(recent);
     }
 
+    /** For calls that are not let through. */
+    static StoreUnavailableException markedUnavailable() {
+        return StoreUnavailableException.notCalled("The cluster is marked unavailable");
+    }
+
     RecentInvalidations recent() {
         return recent;
     }
@@ -141,7 +146,7 @@ final class GuardedStore implements EntryStore {
         CircuitBreaker breaker = availability.of(call.key());
         if (!breaker.mayRead()) {
             EntryReply<T> refused =
-                    EntryReply.failed(StoreUnavailableException.notCalled("The cluster is marked unavailable"));
+                    EntryReply.failed(markedUnavailable());
             return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
         }
         int repeated = breaker.repetition().repeated();
@@ -313,7 +318,7 @@ final class GuardedStore implements EntryStore {
     private static <T extends @Nullable Object> T guard(
             CircuitBreaker breaker, BooleanSupplier allowed, Supplier<T> call) {
         if (!allowed.getAsBoolean()) {
-            throw StoreUnavailableException.notCalled("The cluster is marked unavailable");
+            throw markedUnavailable();
         }
         try {
             T result = call.get();

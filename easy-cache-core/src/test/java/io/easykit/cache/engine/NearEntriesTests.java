@@ -47,7 +47,7 @@ class NearEntriesTests {
     /** With pauses around each put. */
     private static final class SlowLevel implements LocalLevel {
 
-        private final LocalLevel level = new CaffeineLocalLevel(10);
+        private final LocalLevel level = CaffeineLocalLevel.near(10, System::nanoTime);
         private Consumer<CacheKey<?>> beforePut = any -> {};
         private Consumer<CacheKey<?>> afterPut = any -> {};
 

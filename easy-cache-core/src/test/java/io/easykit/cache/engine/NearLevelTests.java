@@ -59,7 +59,7 @@ class NearLevelTests {
     private EasyCacheEngine.Builder nodeBuilder() {
         return bench.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, observed(bench.store))
-                .nearLevels(() -> new CaffeineLocalLevel(100));
+                .nearLevels(() -> CaffeineLocalLevel.near(100, System::nanoTime));
     }
 
     private static <V> CacheSpec<V> near(CacheSpec<V> spec) {

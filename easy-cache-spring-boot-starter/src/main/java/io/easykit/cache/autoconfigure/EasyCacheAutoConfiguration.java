@@ -204,7 +204,7 @@ public final class EasyCacheAutoConfiguration {
             }
             long near = properties.near().maximumSize();
             if (near > 0) {
-                builder.nearLevels(() -> new CaffeineLocalLevel(near, nanoTime));
+                builder.nearLevels(() -> CaffeineLocalLevel.near(near, nanoTime));
             }
             stores.byClusterId().forEach(builder::store);
             outbox.ifAvailable(builder::outbox);

@@ -86,7 +86,7 @@ final class HistoryNode implements AutoCloseable {
                         settings.weakening()
                                 .of(new RedisEntryStore(connections, COMMAND_TIMEOUT), connections, recorder))
                 .localLevels(() -> new CaffeineLocalLevel(1_000))
-                .nearLevels(() -> new CaffeineLocalLevel(1_000))
+                .nearLevels(() -> CaffeineLocalLevel.near(1_000, System::nanoTime))
                 .degraded(DegradedOptions.defaults().withLocalTtl(Caches.LOCAL_TTL))
                 .outbox(new JdbcOutbox(table.dataSource(), RedisEntryStore.DEFAULT_KEY_PREFIX, () -> null))
                 .build();

@@ -110,7 +110,7 @@ public final class TestCacheParts {
     /** A node with these parts. */
     EasyCacheEngine.Builder builder(ValueCodec codec) {
         EasyCacheEngine.Builder builder = EasyCacheEngine.builder(codec)
-                .nearLevels(() -> new CaffeineLocalLevel(LEVEL_SIZE, engineTime::nanoTime))
+                .nearLevels(() -> CaffeineLocalLevel.near(LEVEL_SIZE, engineTime::nanoTime))
                 .localLevels(() -> new CaffeineLocalLevel(LEVEL_SIZE, engineTime::nanoTime));
         stores().forEach(builder::store);
         return builder;

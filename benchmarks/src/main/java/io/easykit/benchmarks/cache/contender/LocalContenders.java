@@ -44,7 +44,7 @@ final class LocalContenders {
                 transactions -> EasyCacheEngine.builder(new FullStore.OneProduct(source.product(1)))
                         .store(CacheSpec.DEFAULT_CLUSTER, new FullStore())
                         .transactions(transactions)
-                        .nearLevels(() -> new CaffeineLocalLevel(MAXIMUM_SIZE))
+                        .nearLevels(() -> CaffeineLocalLevel.near(MAXIMUM_SIZE, System::nanoTime))
                         .build(),
                 source,
                 "--easy-cache.defaults.near-ttl=5m");
