@@ -59,6 +59,11 @@ final class CircuitBreaker {
         RECOVERING
     }
 
+    /** For calls that are not let through. */
+    static StoreUnavailableException markedUnavailable() {
+        return StoreUnavailableException.notCalled("The cluster is marked unavailable");
+    }
+
     boolean mayRead() {
         State set = shared.forcedState();
         return set == null ? phase == Phase.AVAILABLE : set == State.AVAILABLE;

@@ -36,12 +36,11 @@ final class FallbackReader implements CacheReader {
     private final Transactions transactions;
     private final Ticker ticker;
 
-    FallbackReader(
-            CacheReader normal, Readers.Sources from, UncachedLoads loads, CpReads cpReads, EngineContext engine) {
+    FallbackReader(CacheReader normal, Sources from, UncachedLoads loads, CpReads cpReads, EngineContext engine) {
         this.normal = normal;
-        this.store = from.store();
-        this.freshness = from.freshness();
-        this.local = from.local();
+        this.store = from.store;
+        this.freshness = from.freshness;
+        this.local = from.local;
         this.loads = loads;
         this.cpReads = cpReads;
         this.listener = engine.listener();
@@ -49,11 +48,14 @@ final class FallbackReader implements CacheReader {
         this.ticker = engine.ticker();
     }
 
+    /** What it reads: the store where that is available, else the local level. */
+    record Sources(GuardedStore store, Freshness freshness, LocalEntries local) {}
+
     @Override
     public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
         if (!store.isAvailable(read.key())) {
             // Without the failed call, which would cost more than the local level.
-            return withoutStore(freshness.requiredFor(read), GuardedStore.markedUnavailable());
+            return withoutStore(freshness.requiredFor(read), CircuitBreaker.markedUnavailable());
         }
         try {
             return normal.fetch(read);

@@ -80,7 +80,7 @@ final class GuardedCalls<T> {
     /** Why a partition gets no call; null if it gets one. */
     private @Nullable StoreUnavailableException refusal(CircuitBreaker breaker) {
         if (!away.containsKey(breaker) && !breaker.mayRead()) {
-            away.put(breaker, GuardedStore.markedUnavailable());
+            away.put(breaker, CircuitBreaker.markedUnavailable());
         }
         return away.get(breaker);
     }

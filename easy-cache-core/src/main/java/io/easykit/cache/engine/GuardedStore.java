@@ -49,11 +49,6 @@ final class GuardedStore implements EntryStore {
         this.suspect = new SuspectReplies(recent);
     }
 
-    /** For calls that are not let through. */
-    static StoreUnavailableException markedUnavailable() {
-        return StoreUnavailableException.notCalled("The cluster is marked unavailable");
-    }
-
     RecentInvalidations recent() {
         return recent;
     }
@@ -145,8 +140,7 @@ final class GuardedStore implements EntryStore {
     <T, R> CompletableFuture<R> call(EntryCall<T> call, Executor executor, Function<EntryReply<T>, R> next) {
         CircuitBreaker breaker = availability.of(call.key());
         if (!breaker.mayRead()) {
-            EntryReply<T> refused =
-                    EntryReply.failed(markedUnavailable());
+            EntryReply<T> refused = EntryReply.failed(CircuitBreaker.markedUnavailable());
             return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
         }
         int repeated = breaker.repetition().repeated();
@@ -318,7 +312,7 @@ final class GuardedStore implements EntryStore {
     private static <T extends @Nullable Object> T guard(
             CircuitBreaker breaker, BooleanSupplier allowed, Supplier<T> call) {
         if (!allowed.getAsBoolean()) {
-            throw markedUnavailable();
+            throw CircuitBreaker.markedUnavailable();
         }
         try {
             T result = call.get();

@@ -20,7 +20,8 @@ record Readers(FallbackReader single, AsyncReader later, BatchReader batch, Dire
         NearLevel near = new NearLevel(from.near(), freshness, from.epochs(), engine);
         ReadParts parts = ReadParts.of(store, from.epochs(), near, limit, uncached, engine);
         CacheDispatcher dispatcher = new CacheDispatcher(parts, near, freshness, limit, engine);
-        FallbackReader single = new FallbackReader(dispatcher, from, uncached, cpReads, engine);
+        FallbackReader.Sources fallback = new FallbackReader.Sources(store, freshness, from.local());
+        FallbackReader single = new FallbackReader(dispatcher, fallback, uncached, cpReads, engine);
         BatchParts batch = BatchParts.of(store, from.epochs(), parts, limit, engine);
         BatchDispatcher batches = new BatchDispatcher(parts, batch, freshness, limit, engine);
         AsyncCall.Source source = new AsyncCall.Source(store, from.epochs(), engine.listener(), engine.ticker());

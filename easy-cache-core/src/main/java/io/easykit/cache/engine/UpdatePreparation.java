@@ -95,7 +95,7 @@ final class UpdatePreparation {
 
     private void refuseIfUnavailable(CircuitBreaker breaker, Collection<? extends CacheKey<?>> keys) {
         if (!breaker.mayWrite()) {
-            refuseOrGoOn(keys, GuardedStore.markedUnavailable());
+            refuseOrGoOn(keys, CircuitBreaker.markedUnavailable());
         }
     }
 
