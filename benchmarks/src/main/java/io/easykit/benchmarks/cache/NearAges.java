@@ -33,8 +33,8 @@ final class NearAges {
 
     private NearAges() {}
 
-    /** A near TTL and a stale window, in milliseconds. */
-    private record Row(long near, long window) {}
+    /** A near TTL and a stale window, in milliseconds, and whether nodes send hints. */
+    private record Row(long near, long window, boolean hints) {}
 
     static void run(int reads) throws IOException {
         System.out.printf(
@@ -48,6 +48,7 @@ final class NearAges {
         Table.header(
                 "near-ttl ms",
                 "stale-window ms",
+                "hints",
                 "bound ms",
                 "reads",
                 "updates",
@@ -57,7 +58,12 @@ final class NearAges {
                 "p99 ms",
                 "oldest ms",
                 "beyond the bound");
-        for (Row row : List.of(new Row(1_000, 500), new Row(1_000, 0), new Row(0, 500))) {
+        for (Row row : List.of(
+                new Row(1_000, 500, false),
+                new Row(1_000, 500, true),
+                new Row(1_000, 0, false),
+                new Row(1_000, 0, true),
+                new Row(0, 500, false))) {
             // Each of these reads is a command.
             measure(row, row.near == 0 ? reads / 10 : reads);
         }
@@ -103,7 +109,8 @@ final class NearAges {
                         String.valueOf(cache),
                         String.valueOf(database),
                         String.valueOf(row.near),
-                        String.valueOf(row.window)));
+                        String.valueOf(row.window),
+                        String.valueOf(row.hints)));
     }
 
     private static void add(Path file, List<Note> reads, List<Note> updates) throws IOException {
@@ -130,6 +137,7 @@ final class NearAges {
         Table.row(
                 row.near,
                 row.window,
+                row.hints ? "on" : "off",
                 String.format(Locale.ROOT, "%.0f", bound),
                 all.length,
                 updates.size(),

@@ -7,6 +7,7 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.redis.NearHintSubscription;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -55,15 +56,20 @@ final class NearNode {
         this.counters = counters;
     }
 
-    /** Takes the ports of the cache and of the database, and the milliseconds of near TTL and stale window. */
+    /** Takes the ports of the cache and of the database, and the milliseconds of near TTL and stale window, and whether it sends hints. */
     public static void main(String[] arguments) throws Exception {
         LettuceConnectionFactory connections =
                 new LettuceConnectionFactory("127.0.0.1", Integer.parseInt(arguments[0]));
         connections.afterPropertiesSet();
         connections.start();
         RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", Integer.parseInt(arguments[1])));
+        Duration timeout = Duration.ofSeconds(5);
+        RedisEntryStore store = Boolean.parseBoolean(arguments[4])
+                ? RedisEntryStore.withHints(connections, RedisEntryStore.DEFAULT_KEY_PREFIX, timeout)
+                : new RedisEntryStore(connections, timeout);
+        new NearHintSubscription(connections, store).start();
         EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
-                .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(connections, Duration.ofSeconds(5)))
+                .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .nearLevels(() -> CaffeineLocalLevel.near(1_000, System::nanoTime))
                 .build();
         NearNode node = new NearNode(

@@ -85,6 +85,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
         this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
         this.workers = newWorkers();
+        store.onHint(new HintedInvalidations(id, near, epochs, engine));
         this.store.onReconnect(server -> workers.forEach(worker -> worker.onReconnect(server)));
     }
 

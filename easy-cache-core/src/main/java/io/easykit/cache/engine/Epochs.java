@@ -248,6 +248,13 @@ final class Epochs {
         return stored;
     }
 
+    /** Reads the epochs of all hashes. */
+    void refreshAll() {
+        for (int hash = 0; hash < hashes.length(); hash++) {
+            refresh(hash);
+        }
+    }
+
     /** Raises the epochs of some prefixes in one hash, above all that is known here. */
     void raise(int hash, Collection<String> prefixes) {
         raise(hash, prefixes, "");

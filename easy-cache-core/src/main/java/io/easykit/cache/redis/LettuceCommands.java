@@ -52,6 +52,12 @@ final class LettuceCommands implements RedisCommands {
     }
 
     @Override
+    public void publish(String channel, byte[] message) {
+        byte[] to = EntryFields.bytes(channel);
+        CompletionStage<Long> unused = connector.call(to, redis -> redis.publish(to, message));
+    }
+
+    @Override
     public boolean isDelayed(Duration wait) {
         return transfers.explain(wait);
     }

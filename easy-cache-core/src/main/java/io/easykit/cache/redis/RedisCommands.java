@@ -22,6 +22,9 @@ interface RedisCommands {
     /** The server's clock in ms. */
     CompletionStage<Long> time();
 
+    /** Publishes a message. Best effort: nobody waits for the reply, and a failure is not reported. */
+    default void publish(String channel, byte[] message) {}
+
     /** Whether large values on the same connections explain that a call has waited for so long until now. */
     default boolean isDelayed(Duration wait) {
         return false;

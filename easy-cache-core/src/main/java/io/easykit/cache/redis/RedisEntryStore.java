@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -37,8 +36,6 @@ public final class RedisEntryStore implements EntryStore {
 
     public static final String DEFAULT_KEY_PREFIX = "ec:";
 
-    private static final byte[] PROBE_LEASE = bytes(Duration.ofSeconds(1).toMillis());
-
     private static final byte[] TRUE = bytes("1");
     private static final byte[] FALSE = bytes("0");
 
@@ -48,6 +45,8 @@ public final class RedisEntryStore implements EntryStore {
     private final EntryCalls calls;
     private final StoredEpochs epochs;
     private final EntryClock clock;
+    private final Probes probes;
+    private final NearHints hints;
     private final boolean clustered;
     private volatile Partitions partitions = Partitions.ONE;
 
@@ -68,20 +67,16 @@ public final class RedisEntryStore implements EntryStore {
      * @throws IllegalArgumentException if it is no {@linkplain #isKeyPrefix key prefix}
      */
     public RedisEntryStore(RedisConnectionFactory factory, String keyPrefix, Duration commandTimeout) {
-        this(
-                factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
-                        ? new LettuceCommands(lettuce, commandTimeout)
-                        : new SpringCommands(factory),
-                new RedisKeys(keyPrefix),
-                commandTimeout);
+        this(commands(factory, commandTimeout), new RedisKeys(keyPrefix), commandTimeout, NearHints.NONE);
     }
 
     RedisEntryStore(RedisCommands commands, Duration commandTimeout) {
-        this(commands, new RedisKeys(DEFAULT_KEY_PREFIX), commandTimeout);
+        this(commands, new RedisKeys(DEFAULT_KEY_PREFIX), commandTimeout, NearHints.NONE);
     }
 
-    RedisEntryStore(RedisCommands commands, RedisKeys names, Duration commandTimeout) {
+    private RedisEntryStore(RedisCommands commands, RedisKeys names, Duration commandTimeout, NearHints hints) {
         this.commands = commands;
+        this.hints = hints;
         this.names = names;
         this.commandTimeout = commandTimeout;
         this.calls = new EntryCalls(commands, commandTimeout);
@@ -89,6 +84,32 @@ public final class RedisEntryStore implements EntryStore {
         this.clock = new EntryClock(commands::time, !clustered);
         commands.onReconnect(server -> clock.forget());
         this.epochs = new StoredEpochs(calls, names, clustered);
+        this.probes = new Probes(commands, names, calls);
+    }
+
+    private static RedisCommands commands(RedisConnectionFactory factory, Duration commandTimeout) {
+        return factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection()
+                ? new LettuceCommands(lettuce, commandTimeout)
+                : new SpringCommands(factory);
+    }
+
+    /**
+     * A store that publishes its invalidations as hints to the near levels of other nodes. {@link NearHintSubscription} brings
+     * theirs.
+     */
+    public static RedisEntryStore withHints(RedisConnectionFactory factory, String keyPrefix, Duration commandTimeout) {
+        RedisKeys names = new RedisKeys(keyPrefix);
+        return new RedisEntryStore(
+                commands(factory, commandTimeout), names, commandTimeout, NearHints.on(names.hints()));
+    }
+
+    NearHints hints() {
+        return hints;
+    }
+
+    @Override
+    public void onHint(Consumer<String> action) {
+        hints.setListener(action);
     }
 
     /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
@@ -232,7 +253,7 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public EntryStore reopened() {
         RedisCommands reopened = commands.reopened();
-        return reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout);
+        return reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout, hints);
     }
 
     @Override
@@ -270,7 +291,11 @@ public final class RedisEntryStore implements EntryStore {
 
     @Override
     public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
-        return epochs.raise(hash, known, token);
+        Map<String, Long> raised = epochs.raise(hash, known, token);
+        if (hints.areOn()) {
+            raised.keySet().forEach(prefix -> commands.publish(hints.channel(), hints.ofAll(prefix)));
+        }
+        return raised;
     }
 
     @Override
@@ -290,41 +315,14 @@ public final class RedisEntryStore implements EntryStore {
         return Duration.ofMillis((Long) Objects.requireNonNull(left));
     }
 
-    /**
-     * Prepares and invalidates: a Redis that is full takes the second only. The client learns of a probe that is not
-     * answered: a connection over which none comes back may lead nowhere.
-     */
     @Override
     public void probe(Partitions in, int partition) {
-        byte[] name = probeName(in, partition);
-        long sent = System.nanoTime();
-        try {
-            calls.await(calls.run(CacheScript.PROBE, name, List.of()));
-            calls.await(calls.run(CacheScript.PREPARE, name, List.of(name, PROBE_LEASE, FALSE)));
-            calls.await(calls.run(CacheScript.INVALIDATE, name, List.of(name, bytes(0))));
-        } catch (StoreUnavailableException away) {
-            if (away.getCause() instanceof TimeoutException) {
-                commands.unanswered(name, sent);
-            }
-            throw away;
-        }
+        probes.run(in, partition);
     }
 
     @Override
     public @Nullable StoreUnavailableException checkWrites(Partitions in, int partition) {
-        try {
-            calls.await(calls.run(CacheScript.PROBE, probeName(in, partition), List.of()));
-            return null;
-        } catch (StoreUnavailableException failure) {
-            if (CacheFailures.isFull(failure)) {
-                return failure;
-            }
-            throw failure;
-        }
-    }
-
-    private byte[] probeName(Partitions in, int partition) {
-        return in instanceof ClusterPartitions cluster ? names.probe(cluster.probeTag(partition)) : names.probe();
+        return probes.checkWrites(in, partition);
     }
 
     @Override
@@ -333,7 +331,8 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     private CompletionStage<@Nullable Object> invalidate(CacheKey<?> key, String token, Duration window) {
-        return calls.run(CacheScript.INVALIDATE, names.entry(key), List.of(bytes(token), bytes(window.toMillis())));
+        List<byte[]> arguments = List.of(bytes(token), bytes(window.toMillis()));
+        return calls.run(CacheScript.INVALIDATE, names.entry(key), hints.with(arguments, key));
     }
 
     @Override

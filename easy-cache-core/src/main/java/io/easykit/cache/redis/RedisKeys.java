@@ -55,6 +55,16 @@ record RedisKeys(String keyPrefix) {
         return bytes(keyPrefix + "work-lease:" + name);
     }
 
+    /** Name of an entry, or of all entries of a prefix, in hints. */
+    static String inHints(CacheKey<?> key) {
+        return key.name();
+    }
+
+    /** Channel of the hints to near levels. */
+    String hints() {
+        return keyPrefix + "near";
+    }
+
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }

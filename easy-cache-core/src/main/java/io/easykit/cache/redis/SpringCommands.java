@@ -37,4 +37,9 @@ final class SpringCommands implements RedisCommands {
     public CompletionStage<Long> time() {
         return calls.call(redis -> redis.serverCommands().time());
     }
+
+    @Override
+    public void publish(String channel, byte[] message) {
+        CompletionStage<Long> unused = calls.call(redis -> redis.publish(EntryFields.bytes(channel), message));
+    }
 }

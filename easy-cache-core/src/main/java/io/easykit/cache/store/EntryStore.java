@@ -237,6 +237,14 @@ public interface EntryStore {
     default void onReconnect(Consumer<@Nullable SocketAddress> action) {}
 
     /**
+     * Registers an action for hints: names of entries that other nodes have invalidated, or of all entries of a prefix. Best effort;
+     * a store without hints calls nothing.
+     *
+     * @param action must not wait for the store
+     */
+    default void onHint(Consumer<String> action) {}
+
+    /**
      * An entry as it is stored, as far as a reader without a script can decide.
      *
      * @param value if there is one; not necessarily one that may be returned

@@ -2,7 +2,8 @@
 -- The old value may be read until the end of the stale window, which only ever sinks: updates in a row never prolong it.
 --
 -- KEYS   entry
--- ARGV   token of the update or '', stale window ms    0 ms: drop the value now
+-- ARGV   token of the update or '', stale window ms, channel, hint    0 ms: drop the value now
+--        channel, hint  published for the near levels of other nodes; both are missing where nothing is published
 -- return 1 an old value stays for the window, 0 no value is left
 -- fields v f s i i: x
 local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
@@ -18,6 +19,9 @@ if keepsValue then
 else
   redis.call('HDEL', KEYS[1], 'f', 's', 'x', intent, unpack(values))
 end
+
+-- A hint is no part of the invalidation: a user that may not publish invalidates as ever.
+if ARGV[3] then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
 
 local updatesUntil = 0
 if entry[2] then

@@ -3,6 +3,8 @@ package io.easykit.cache.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
@@ -207,6 +209,33 @@ class InvalidateScriptTests {
         assertThat(invalidate("u", 0)).isEqualTo(0L);
 
         assertThat(entry.state()).isEqualTo("{i=+10s, i:v=+10s} lives 300s");
+    }
+
+    @Test
+    void leavesTheSameStateWithAHint() {
+        entry.value(300, 0, "old").lease("fill-tok", 10).lives(300);
+
+        assertThat(entry.call(CacheScript.INVALIDATE, "", "20000", "ec:near", "node name::1"))
+                .isEqualTo(1L);
+
+        assertThat(entry.state()).isEqualTo("{s=+20s, v=old +300s epoch 0} lives 20s");
+    }
+
+    @Test
+    void publishesNothingWithoutAChannel() {
+        String before = published();
+        invalidate("", WINDOW);
+        assertThat(published()).isEqualTo(before);
+        assertThat(entry.call(CacheScript.INVALIDATE, "", "0", "ec:near", "node name::1"))
+                .isEqualTo(0L);
+        assertThat(published()).isNotEqualTo(before);
+    }
+
+    /** How often, and how long. */
+    private static String published() {
+        try (RawRedis redis = RedisServer.shared().connect()) {
+            return redis.info("commandstats").getOrDefault("cmdstat_publish", "never");
+        }
     }
 
     private Object invalidate(String token, int window) {

@@ -85,7 +85,19 @@ class NearLevelCheckerTests {
     @ParameterizedTest
     @MethodSource
     void noInterleavingViolatesTheBound(Scenario scenario) {
-        explore(scenario);
+        explore(scenario, false);
+    }
+
+    static Stream<Scenario> aHintThatHasArrivedLeavesNothingOlder() {
+        return Stream.of(
+                new Scenario(1, 2, Updates.INVALIDATION_ELSEWHERE, List.of(1, 1), 2),
+                new Scenario(1, 2, Updates.ELSEWHERE, List.of(2), 3));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void aHintThatHasArrivedLeavesNothingOlder(Scenario scenario) {
+        explore(scenario, true);
     }
 
     static Stream<Scenario> noLongInterleavingViolatesTheBound() {
@@ -102,7 +114,7 @@ class NearLevelCheckerTests {
     @ParameterizedTest
     @MethodSource
     void noLongInterleavingViolatesTheBound(Scenario scenario) {
-        explore(scenario);
+        explore(scenario, false);
     }
 
     @ParameterizedTest
@@ -123,37 +135,44 @@ class NearLevelCheckerTests {
             mode = EnumSource.Mode.EXCLUDE,
             names = {"NONE"})
     void findsTheFaultOfAWeakenedNearLevel(Fault fault) {
+        boolean hinted = fault == Fault.HINTS_WITHOUT_STAMP;
         boolean own = fault == Fault.FILLS_WITHOUT_STAMP || fault == Fault.LEAVES_BEFORE_COMMANDS_ONLY;
         boolean rejected = fault == Fault.KEEPS_REJECTED_VALUES;
         Updates updates = rejected ? Updates.TWO_ELSEWHERE : own ? Updates.INVALIDATION_HERE : Updates.ELSEWHERE;
         Scenario scenario = new Scenario(2, 2, updates, List.of(3), 6);
         assertThatExceptionOfType(Violation.class)
-                .isThrownBy(() -> new Explorer<>(model(scenario, fault)).visitAll(start(scenario, fault)))
-                .withMessageContaining(own ? "older than an own update" : "which is too old")
+                .isThrownBy(() -> new Explorer<>(model(scenario, hinted, fault)).visitAll(start(scenario, fault)))
+                .withMessageContaining(
+                        hinted ? "of which a hint has arrived" : own ? "older than an own update" : "which is too old")
                 .satisfies(violation -> log.info("{}: {}", fault, violation.getMessage()));
     }
 
-    private static NearModel model(Scenario scenario, Fault fault) {
-        return new NearModel(laboratory, scenario.window, scenario.nearTtl, scenario.lastTick, fault);
+    private static NearModel model(Scenario scenario, boolean hints, Fault fault) {
+        return new NearModel(laboratory, scenario.window, scenario.nearTtl, scenario.lastTick, hints, fault);
     }
 
     private static NearWorld start(Scenario scenario, Fault fault) {
-        return model(scenario, fault).warm(readers(scenario.reads), scenario.updates.updaters);
+        return model(scenario, false, fault).warm(readers(scenario.reads), scenario.updates.updaters);
     }
 
-    private static void explore(Scenario scenario) {
+    private static void explore(Scenario scenario, boolean hints) {
         long began = System.nanoTime();
-        Explorer<NearWorld> explorer = new Explorer<>(model(scenario, Fault.NONE));
+        Explorer<NearWorld> explorer = new Explorer<>(model(scenario, hints, Fault.NONE));
         explorer.visitAll(start(scenario, Fault.NONE));
         assertThat(explorer.states()).isGreaterThan(1000);
-        log.info("{}: {} states, {} ms", scenario, explorer.states(), (System.nanoTime() - began) / 1_000_000);
+        log.info(
+                "{}, hints {}: {} states, {} ms",
+                scenario,
+                hints,
+                explorer.states(),
+                (System.nanoTime() - began) / 1_000_000);
     }
 
     private static void walk(int nearTtl, int schedules) {
         long seed = Long.getLong(SEED, System.nanoTime());
         log.info("Random schedules: repeat with -D{}={}", SEED, seed);
         try (Laboratory forgetful = new Laboratory(RedisServer.shared(), ScriptTexts.shipped(), false)) {
-            NearModel model = new NearModel(forgetful, 2, nearTtl, 30, Fault.NONE);
+            NearModel model = new NearModel(forgetful, 2, nearTtl, 30, true, Fault.NONE);
             NearWorld start = model.warm(
                     readers(List.of(12, 12, 12)),
                     List.of(

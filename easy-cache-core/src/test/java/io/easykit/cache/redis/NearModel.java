@@ -4,6 +4,7 @@ import io.easykit.cache.Outcome;
 import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.Model.Violation;
+import io.easykit.cache.redis.NearWorld.Hints;
 import io.easykit.cache.redis.NearWorld.Near;
 import io.easykit.cache.redis.NearWorld.Reader;
 import io.easykit.cache.redis.NearWorld.ReaderAt;
@@ -19,7 +20,8 @@ import java.util.List;
  *
  * <p>What must hold: a read that comes when an update has been acknowledged for the longer one of stale window and near TTL, or
  * longer, returns nothing older than that update. A read on the node of the updater returns nothing older from the
- * acknowledgement on. So no near hit that could be made now is too old.
+ * acknowledgement on. So no near hit that could be made now is too old. With hints, an update elsewhere sends one with its
+ * invalidation. It may arrive at any time later, or never. When it has arrived, a near hit returns nothing older than that update.
  */
 final class NearModel implements Explorer.Rules<NearWorld> {
 
@@ -35,7 +37,9 @@ final class NearModel implements Explorer.Rules<NearWorld> {
         /** A loaded value is kept, although the store rejected it. */
         KEEPS_REJECTED_VALUES,
         /** The key leaves before the commands of an update, and not after them. */
-        LEAVES_BEFORE_COMMANDS_ONLY
+        LEAVES_BEFORE_COMMANDS_ONLY,
+        /** A hint removes the key, and not the fills that are under way. */
+        HINTS_WITHOUT_STAMP
     }
 
     private static final int LEASE_TICKS = 3;
@@ -51,14 +55,17 @@ final class NearModel implements Explorer.Rules<NearWorld> {
     private final int window;
     private final int nearTtl;
     private final int lastTick;
+    private final boolean hints;
     private final Fault fault;
 
     /**
      * @param window stale window in ticks
      * @param nearTtl in ticks
      * @param lastTick where the clock stops
+     * @param hints whether updates elsewhere send hints
      */
-    NearModel(Laboratory laboratory, int window, int nearTtl, int lastTick, Fault fault) {
+    NearModel(Laboratory laboratory, int window, int nearTtl, int lastTick, boolean hints, Fault fault) {
+        this.hints = hints;
         this.laboratory = laboratory;
         this.window = window;
         this.nearTtl = nearTtl;
@@ -71,7 +78,7 @@ final class NearModel implements Explorer.Rules<NearWorld> {
         Result fetched = laboratory.run(laboratory.nothing(), 0, CacheScript.FETCH, fetchArguments("warm", true));
         String lease = fetched.loadLease();
         Result stored = laboratory.run(fetched.entry(), 0, CacheScript.STORE, storeArguments(lease, 0));
-        return new NearWorld(stored.entry(), 0, 0, List.of(), 0, false, null, 0, readers, updaters);
+        return new NearWorld(stored.entry(), 0, 0, List.of(), 0, false, null, 0, Hints.NONE, readers, updaters);
     }
 
     @Override
@@ -83,12 +90,22 @@ final class NearModel implements Explorer.Rules<NearWorld> {
         for (int i = 0; i < world.updaters().size(); i++) {
             addSteps(steps, world, i, world.updaters().get(i));
         }
+        for (int i = 0; i < world.hints().onTheWay().size(); i++) {
+            addHint(steps, world, i);
+        }
         if (world.clock() < lastTick) {
             NearWorld later = world.withClock(world.clock() + 1);
             boolean gone = later.entry().exists() && later.entry().deadline() <= later.clock();
             steps.add(new Step<>("the clock ticks", gone ? later.withEntry(laboratory.nothing()) : later));
         }
         return steps;
+    }
+
+    private void addHint(List<Step<NearWorld>> steps, NearWorld world, int index) {
+        Hints hints = world.hints();
+        NearWorld removed = fault == Fault.HINTS_WITHOUT_STAMP ? world.withNear(null) : world.evicted();
+        steps.add(new Step<>("a hint arrives", removed.withHints(hints.without(index, true))));
+        steps.add(new Step<>("a hint is lost", world.withHints(hints.without(index, false))));
     }
 
     // A reader
@@ -224,9 +241,11 @@ final class NearModel implements Explorer.Rules<NearWorld> {
                         world.clock(),
                         CacheScript.INVALIDATE,
                         List.of(updater.token(), Laboratory.millis(window)));
-                steps.add(new Step<>(
-                        name + " invalidates",
-                        world.withEntry(invalidated.entry()).with(index, updater.hasInvalidated(world.version()))));
+                NearWorld next = world.withEntry(invalidated.entry());
+                if (hints && !updater.here()) {
+                    next = next.withHints(world.hints().sent(world.version()));
+                }
+                steps.add(new Step<>(name + " invalidates", next.with(index, updater.hasInvalidated(world.version()))));
             }
             case AFTER_INVALIDATE ->
                 steps.add(new Step<>(
@@ -247,6 +266,11 @@ final class NearModel implements Explorer.Rules<NearWorld> {
     public void check(NearWorld world) {
         Near near = world.near();
         if (near != null) {
+            require(
+                    world,
+                    near.version() >= world.hints().arrived(),
+                    "a near hit now returns version " + near.version()
+                            + ", older than an update of which a hint has arrived");
             requireServable(world, near.version(), world.clock(), world.floorHere(), "a near hit now returns");
         }
         Entry entry = world.entry();

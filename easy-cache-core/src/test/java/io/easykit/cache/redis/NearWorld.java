@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param staleUntil for each version the tick until which it may be returned; versions that are not listed have no bound yet
  * @param floorHere the oldest version that a read of the node may return, after updates of its own
  * @param near the value in the near level, null for none
- * @param stamp how often updates of the node have changed the stamp of the key
+ * @param stamp how often updates of the node, and hints, have changed the stamp of the key
+ * @param hints those of updates elsewhere
  */
 record NearWorld(
         Entry entry,
@@ -24,6 +25,7 @@ record NearWorld(
         boolean ownUpdate,
         @Nullable Near near,
         int stamp,
+        Hints hints,
         List<Reader> readers,
         List<Updater> updaters) {
 
@@ -33,6 +35,30 @@ record NearWorld(
      * @param until the tick from which the value is not returned
      */
     record Near(int version, int until) {}
+
+    /**
+     * Hints about updates elsewhere.
+     *
+     * @param onTheWay the version that was committed when each was sent
+     * @param arrived the newest version of which one has arrived: the near level has nothing older
+     */
+    record Hints(List<Integer> onTheWay, int arrived) {
+
+        static final Hints NONE = new Hints(List.of(), 0);
+
+        Hints sent(int version) {
+            List<Integer> more = new ArrayList<>(onTheWay);
+            more.add(version);
+            return new Hints(Collections.unmodifiableList(more), arrived);
+        }
+
+        /** The hint at an index is lost, or arrives. */
+        Hints without(int index, boolean arrives) {
+            List<Integer> left = new ArrayList<>(onTheWay);
+            int version = left.remove(index);
+            return new Hints(Collections.unmodifiableList(left), arrives ? Math.max(arrived, version) : arrived);
+        }
+    }
 
     enum ReaderAt {
         REST,
@@ -183,32 +209,40 @@ record NearWorld(
     }
 
     NearWorld withEntry(Entry value) {
-        return new NearWorld(value, clock, version, staleUntil, floorHere, ownUpdate, near, stamp, readers, updaters);
+        return new NearWorld(
+                value, clock, version, staleUntil, floorHere, ownUpdate, near, stamp, hints, readers, updaters);
     }
 
     NearWorld withClock(int value) {
         Near left = near != null && near.until > value ? near : null;
-        return new NearWorld(entry, value, version, staleUntil, floorHere, ownUpdate, left, stamp, readers, updaters);
+        return new NearWorld(
+                entry, value, version, staleUntil, floorHere, ownUpdate, left, stamp, hints, readers, updaters);
     }
 
     NearWorld withNear(@Nullable Near value) {
-        return new NearWorld(entry, clock, version, staleUntil, floorHere, ownUpdate, value, stamp, readers, updaters);
+        return new NearWorld(
+                entry, clock, version, staleUntil, floorHere, ownUpdate, value, stamp, hints, readers, updaters);
+    }
+
+    NearWorld withHints(Hints value) {
+        return new NearWorld(
+                entry, clock, version, staleUntil, floorHere, ownUpdate, near, stamp, value, readers, updaters);
     }
 
     NearWorld committed() {
         return new NearWorld(
-                entry, clock, version + 1, staleUntil, floorHere, ownUpdate, near, stamp, readers, updaters);
+                entry, clock, version + 1, staleUntil, floorHere, ownUpdate, near, stamp, hints, readers, updaters);
     }
 
     /** The key leaves the near level, and fills under way are dropped. */
     NearWorld evicted() {
         return new NearWorld(
-                entry, clock, version, staleUntil, floorHere, ownUpdate, null, stamp + 1, readers, updaters);
+                entry, clock, version, staleUntil, floorHere, ownUpdate, null, stamp + 1, hints, readers, updaters);
     }
 
     /** Readers of the node get nothing stale from now on. */
     NearWorld withOwnUpdate() {
-        return new NearWorld(entry, clock, version, staleUntil, floorHere, true, near, stamp, readers, updaters);
+        return new NearWorld(entry, clock, version, staleUntil, floorHere, true, near, stamp, hints, readers, updaters);
     }
 
     /** An update has returned: older versions are bounded, and gone for readers of its own node. */
@@ -229,6 +263,7 @@ record NearWorld(
                 ownUpdate,
                 near,
                 stamp,
+                hints,
                 readers,
                 updaters);
     }
@@ -245,6 +280,7 @@ record NearWorld(
                 ownUpdate,
                 near,
                 stamp,
+                hints,
                 Collections.unmodifiableList(copy),
                 updaters);
     }
@@ -261,6 +297,7 @@ record NearWorld(
                 ownUpdate,
                 near,
                 stamp,
+                hints,
                 readers,
                 Collections.unmodifiableList(copy));
     }

@@ -242,7 +242,10 @@ public final class EasyCacheAutoConfiguration {
             RedisConnections easyCacheConnections(
                     RedisConnectionFactory redisConnectionFactory, EasyCacheProperties properties) {
                 return new RedisConnections(
-                        redisConnectionFactory, properties.keyPrefix(), properties.commandTimeout());
+                        redisConnectionFactory,
+                        properties.keyPrefix(),
+                        properties.commandTimeout(),
+                        properties.near().hints());
             }
 
             @Bean

@@ -282,8 +282,10 @@ record EasyCacheProperties(
      *
      * @param maximumSize Maximum number of entries for each Redis, shared by all caches with a near-ttl. 0 disables the
      *     near level.
+     * @param hints Whether updates of caches with a near-ttl are published on the Redis channel near after the key prefix, so
+     *     that other nodes remove the entry at once. If false, they may return it for the near-ttl.
      */
-    record Near(@DefaultValue("10000") long maximumSize) {
+    record Near(@DefaultValue("10000") long maximumSize, @DefaultValue("false") boolean hints) {
 
         Near {
             new SettingChecks("easy-cache.near.")

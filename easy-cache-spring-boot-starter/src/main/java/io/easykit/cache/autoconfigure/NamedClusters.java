@@ -52,7 +52,13 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     private void add(String id, AnnotationConfigApplicationContext context, EasyCacheProperties settings) {
         contexts.put(id, context);
         LettuceConnectionFactory factory = context.getBean(LettuceConnectionFactory.class);
-        connections.put(id, new RedisConnections(factory, settings.keyPrefix(), settings.commandTimeout()));
+        connections.put(
+                id,
+                new RedisConnections(
+                        factory,
+                        settings.keyPrefix(),
+                        settings.commandTimeout(),
+                        settings.near().hints()));
     }
 
     Map<String, RedisConnections> connections() {

@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.redis.NearHintSubscription;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.redis.ScriptLoader;
 import io.easykit.cache.store.EntryStore;
@@ -24,13 +25,18 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
     private final OwnConnections own;
     private final RedisEntryStore store;
     private final ScriptLoader scripts;
+    private final NearHintSubscription hints;
     private volatile boolean running;
 
-    RedisConnections(RedisConnectionFactory application, String keyPrefix, Duration commandTimeout) {
+    /** @param nearHints whether invalidations are published to the near levels of other nodes, and theirs are received */
+    RedisConnections(RedisConnectionFactory application, String keyPrefix, Duration commandTimeout, boolean nearHints) {
         this.own = OwnConnections.of(application, commandTimeout, "easy-cache.command-timeout");
         own.start();
-        this.store = new RedisEntryStore(own.factory(), keyPrefix, commandTimeout);
+        this.store = nearHints
+                ? RedisEntryStore.withHints(own.factory(), keyPrefix, commandTimeout)
+                : new RedisEntryStore(own.factory(), keyPrefix, commandTimeout);
         this.scripts = new ScriptLoader(store);
+        this.hints = new NearHintSubscription(own.factory(), store);
     }
 
     EntryStore store() {
@@ -46,11 +52,13 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
     public synchronized void start() {
         own.start();
         scripts.start();
+        hints.start();
         running = true;
     }
 
     @Override
     public synchronized void stop() {
+        hints.stop();
         scripts.stop();
         own.stop();
         running = false;

@@ -1,11 +1,13 @@
 package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +16,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -83,6 +87,33 @@ class NearLevelIntegrationTests {
             products(here).rename(1, "lantern");
             assertThat(products(here).find(1)).as("its own update").isEqualTo("lantern");
         }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lettuce", "jedis"})
+    void forgetsUpdatesOfOtherNodesAtOnceWithHints(String client) {
+        server.flush();
+        database.put(1L, "lamp");
+        ApplicationContextRunner hinted = node().withPropertyValues(
+                        "easy-cache.caches.product.near-ttl=5m",
+                        "spring.data.redis.client-type=" + client,
+                        "easy-cache.near.hints=true",
+                        "easy-cache.key-prefix=" + client + ":");
+        hinted.run(here -> hinted.run(elsewhere -> {
+            awaitSubscriptions(client + ":near", 2);
+            assertThat(products(here).find(1)).isEqualTo("lamp");
+
+            products(elsewhere).rename(1, "torch");
+
+            await().until(() -> products(here).find(1).equals("torch"));
+        }));
+    }
+
+    private void awaitSubscriptions(String channel, long count) {
+        try (RawRedis redis = server.connect()) {
+            await().until(() -> redis.command("PUBSUB", "NUMSUB", channel) instanceof List<?> reply
+                    && reply.get(1).equals(count));
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.store.EntryStore;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -63,12 +65,42 @@ class PermissionsIntegrationTests {
         }
     }
 
+    @Test
+    void sendsAndReceivesHintsWithTheDocumentedRuleForThem() throws IOException {
+        try (RedisServer server = RedisServer.start();
+                RawRedis redis = server.connect()) {
+            redis.command(documentedRule("ec:").split(" "));
+            redis.command(documentedRules().get(1).split(" "));
+            new ApplicationContextRunner()
+                    .withConfiguration(
+                            AutoConfigurations.of(DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
+                    .withPropertyValues(
+                            "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
+                            "easy-cache.command-timeout=5s",
+                            "easy-cache.near.hints=true")
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        await().until(() -> redis.command("PUBSUB", "NUMSUB", "ec:near") instanceof List<?> reply
+                                && reply.get(1).equals(1L));
+                        CacheOptions near = CacheOptions.builder()
+                                .nearTtl(Duration.ofSeconds(1))
+                                .build();
+                        EasyCache cache = context.getBean(EasyCache.class);
+                        cache.invalidate(List.of(spec.withOptions(near).key(1)));
+                        cache.invalidate(List.of(spec.withOptions(near).all()));
+                    });
+            assertThat(redis.info("commandstats").get("cmdstat_publish")).startsWith("calls=3,");
+            assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
+        }
+    }
+
     private static String documentedRule(String keyPrefix) throws IOException {
+        return documentedRules().get(0).replace("ec:*", keyPrefix + "*");
+    }
+
+    private static List<String> documentedRules() throws IOException {
         try (var lines = Files.lines(DOCUMENTATION)) {
-            return lines.filter(line -> line.startsWith("ACL SETUSER "))
-                    .findFirst()
-                    .orElseThrow()
-                    .replace("ec:*", keyPrefix + "*");
+            return lines.filter(line -> line.startsWith("ACL SETUSER ")).toList();
         }
     }
 

@@ -26,7 +26,7 @@ class RedisConnectionsIntegrationTests {
 
     private final RedisServer redis = RedisServer.shared();
     private final RedisConnections connections =
-            new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT);
+            new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT, false);
 
     @AfterEach
     void destroy() {
@@ -55,7 +55,7 @@ class RedisConnectionsIntegrationTests {
         connections.ping();
         Set<Thread> before = driverThreads();
         RedisConnections others =
-                new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT);
+                new RedisConnections(new LettuceConnectionFactory(redis.host(), redis.port()), "ec:", TIMEOUT, false);
         others.ping();
         Set<Thread> added = driverThreads();
         // A pool of another application context, which tests share, may grow meanwhile.
@@ -85,7 +85,7 @@ class RedisConnectionsIntegrationTests {
                 getClass().getClassLoader(), new Class<?>[] {RedisConnectionFactory.class}, (proxy, method, args) -> {
                     throw new IllegalStateException("away");
                 });
-        RedisConnections through = new RedisConnections(foreign, "ec:", TIMEOUT);
+        RedisConnections through = new RedisConnections(foreign, "ec:", TIMEOUT, false);
         assertThat(output).contains("which is neither Lettuce nor Jedis. Its own timeouts apply");
         assertThatThrownBy(through::ping).isInstanceOf(StoreUnavailableException.class);
     }

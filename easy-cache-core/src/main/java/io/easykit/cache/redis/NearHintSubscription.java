@@ -1,0 +1,192 @@
+package io.easykit.cache.redis;
+
+import io.easykit.redis.ErrorReply;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.listener.ChannelTopic;
+import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * Subscribes to the hints of other nodes ({@link NearHints}), on a connection of its own. A background thread subscribes and tries
+ * again, so no call waits for it. Without a subscription values are kept for at most {@code near-ttl}, as with one.
+ */
+public final class NearHintSubscription {
+
+    private static final Logger log = LoggerFactory.getLogger(NearHintSubscription.class);
+
+    private static final long PAUSE_MILLIS = 1_000;
+    private static final long PAUSE_AFTER_REFUSAL_MILLIS = 60_000;
+
+    private final RedisConnectionFactory connections;
+    private final NearHints hints;
+    private @Nullable Subscriber subscriber;
+
+    /** @param store where hints are switched off, nothing is subscribed */
+    public NearHintSubscription(RedisConnectionFactory connections, RedisEntryStore store) {
+        this.connections = connections;
+        this.hints = store.hints();
+    }
+
+    /** Begins to subscribe, unless it has begun. */
+    public synchronized void start() {
+        if (subscriber == null && hints.areOn()) {
+            subscriber = new Subscriber();
+            subscriber.run(subscriber::subscribe, 0);
+        }
+    }
+
+    /** Ends the subscription. Waits at most a second for that. */
+    public synchronized void stop() {
+        if (subscriber != null) {
+            subscriber.end().completeOnTimeout(null, 1, TimeUnit.SECONDS).join();
+            subscriber = null;
+        }
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread created = new Thread(task, name);
+        created.setDaemon(true);
+        return created;
+    }
+
+    /** The thread from a start to its stop, with its connection. */
+    private final class Subscriber {
+
+        private final ScheduledThreadPoolExecutor thread =
+                new ScheduledThreadPoolExecutor(1, task -> daemon(task, "easy-cache-hints"));
+
+        // For the thread only.
+        private @Nullable Connection connection;
+
+        Subscriber() {
+            // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
+            thread.setKeepAliveTime(1, TimeUnit.SECONDS);
+            thread.allowCoreThreadTimeOut(true);
+            thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // a task throws nothing
+        void run(Runnable task, long delayMillis) {
+            try {
+                thread.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException stopped) {
+                log.debug("The subscription to hints has ended", stopped);
+            }
+        }
+
+        CompletableFuture<Void> end() {
+            CompletableFuture<Void> end = CompletableFuture.runAsync(this::disconnect, thread);
+            thread.shutdown();
+            return end;
+        }
+
+        void subscribe() {
+            try {
+                requirePermission();
+                Connection opened = new Connection(this);
+                connection = opened;
+                opened.begin((message, pattern) -> hints.received(message.getBody()));
+            } catch (RuntimeException failure) {
+                disconnect();
+                again(failure);
+            }
+        }
+
+        /** Publishes a hint that every node ignores. Spring Data would log a subscription that fails with a stack trace. */
+        private void requirePermission() {
+            try (RedisConnection redis = connections.getConnection()) {
+                redis.publish(EntryFields.bytes(hints.channel()), hints.empty());
+            }
+        }
+
+        private void again(RuntimeException failure) {
+            ErrorReply refusal = ErrorReply.of(failure);
+            if (refusal != null && !refusal.isServerState()) {
+                log.warn(
+                        "Updates of other nodes reach the near level after near-ttl, and not at once, because Redis refuses"
+                                + " hints: {}. Let its user publish and subscribe to {}, or set easy-cache.near.hints to false",
+                        refusal.text(),
+                        hints.channel());
+                run(this::subscribe, PAUSE_AFTER_REFUSAL_MILLIS);
+            } else {
+                log.debug(
+                        "There is no subscription to hints at the moment. The next attempt follows in a second",
+                        failure);
+                run(this::subscribe, PAUSE_MILLIS);
+            }
+        }
+
+        private void disconnect() {
+            Connection current = connection;
+            connection = null;
+            if (current != null) {
+                try {
+                    current.destroy();
+                } catch (Exception e) {
+                    log.debug("The subscription to hints did not end cleanly", e);
+                }
+            }
+        }
+
+        /** A driver that does not connect again by itself has lost the connection. */
+        void lost(Connection broken, RuntimeException failure) {
+            if (broken == connection) {
+                disconnect();
+                again(failure);
+            }
+        }
+    }
+
+    /** One connection. It reports its end instead of connecting again. */
+    private final class Connection extends RedisMessageListenerContainer {
+
+        private final Subscriber subscriber;
+        private volatile @Nullable Thread failing;
+
+        Connection(Subscriber subscriber) {
+            this.subscriber = subscriber;
+            setConnectionFactory(connections);
+            setTaskExecutor(Runnable::run);
+            setSubscriptionExecutor(
+                    task -> daemon(task, "easy-cache-hints-connection").start());
+            setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
+        }
+
+        void begin(MessageListener listener) {
+            afterPropertiesSet();
+            start();
+            addMessageListener(listener, new ChannelTopic(hints.channel()));
+        }
+
+        /** Not for the thread that handles a failure: it would log a stack trace and recover by itself. */
+        @Override
+        public boolean isRunning() {
+            return Thread.currentThread() != failing && super.isRunning();
+        }
+
+        @Override
+        protected void handleSubscriptionException(
+                CompletableFuture<Void> future, BackOffExecution recovery, Throwable cause) {
+            boolean wasSubscribed = future.isDone();
+            failing = Thread.currentThread();
+            try {
+                super.handleSubscriptionException(future, recovery, cause);
+            } finally {
+                failing = null;
+            }
+            if (wasSubscribed && cause instanceof RuntimeException failure) {
+                subscriber.run(() -> subscriber.lost(this, failure), 0);
+            }
+        }
+    }
+}
