@@ -175,7 +175,8 @@ public final class StoreFaults {
                         claim.lease(),
                         claim.bytes(),
                         claim.limits(),
-                        List.of()));
+                        List.of(),
+                        claim.borrowed()));
         boolean crashes = crashesBeforeHandler && !claimed.deliveries().isEmpty();
         crashesBeforeHandler &= !crashes;
         return new Claimed(
