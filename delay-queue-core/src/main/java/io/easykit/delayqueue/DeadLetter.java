@@ -1,5 +1,7 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.LogText;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

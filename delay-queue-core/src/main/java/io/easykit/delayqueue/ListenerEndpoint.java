@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.NameRules;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;

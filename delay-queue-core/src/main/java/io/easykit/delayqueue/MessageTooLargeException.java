@@ -1,5 +1,7 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.LogText;
+
 /** A message is larger than the queue takes. Nothing was sent. */
 public final class MessageTooLargeException extends DelayQueueException {
 

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.SendResult.Replication;
+import io.easykit.delayqueue.support.LogText;
 import java.util.List;
 import java.util.Objects;
 

@@ -1,5 +1,8 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.LogText;
+import io.easykit.delayqueue.support.NameRules;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -249,7 +252,7 @@ public record OutgoingMessage(
 
     /**
      * How many replicas have to confirm a message that is sent, and for how long the send waits for them. If too few confirm in
-     * time, the message is stored all the same; {@link SendResult#isUnderReplicated()} says so.
+     * time, the message is stored all the same; {@link SendResult#isUnderReplicated()} is true then.
      *
      * @param replicas 1 to 100
      * @param timeout  1 ms to 1 minute

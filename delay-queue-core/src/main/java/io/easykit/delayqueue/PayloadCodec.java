@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.Bytes;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,7 @@ package io.easykit.delayqueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.support.LogText;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.easykit.delayqueue.support.NameRules;
 import org.junit.jupiter.api.Test;
 
 class NameRulesTests {

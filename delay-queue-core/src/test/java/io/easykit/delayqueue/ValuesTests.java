@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

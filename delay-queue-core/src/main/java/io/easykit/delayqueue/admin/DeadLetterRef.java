@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Instant;
 
 /** One death of one message: a later death of the same id is another. */

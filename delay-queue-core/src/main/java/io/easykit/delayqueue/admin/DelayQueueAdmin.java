@@ -1,13 +1,12 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

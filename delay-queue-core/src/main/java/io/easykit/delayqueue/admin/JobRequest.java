@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

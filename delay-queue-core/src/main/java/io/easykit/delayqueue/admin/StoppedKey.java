@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Instant;
 
 /**

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.admin;
 
-import io.easykit.delayqueue.ShardStats;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.LargeBody;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 

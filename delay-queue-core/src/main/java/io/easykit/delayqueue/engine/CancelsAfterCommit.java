@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.LogText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,13 +1,13 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DeadLetter;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

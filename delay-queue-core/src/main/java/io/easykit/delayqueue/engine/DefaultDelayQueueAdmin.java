@@ -1,10 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DueTime;
-import io.easykit.delayqueue.NameRules;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroups;
@@ -16,6 +12,7 @@ import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.Replacement;
 import io.easykit.delayqueue.admin.StoppedKey;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -25,6 +22,9 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,15 +2,15 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo;
-import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

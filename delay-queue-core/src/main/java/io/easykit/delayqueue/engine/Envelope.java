@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.LogText;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

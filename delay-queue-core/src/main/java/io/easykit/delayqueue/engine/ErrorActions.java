@@ -4,7 +4,7 @@ import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.ErrorAction;
 import io.easykit.delayqueue.ErrorHandler;
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

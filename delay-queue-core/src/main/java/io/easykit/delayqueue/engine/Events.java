@@ -2,7 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

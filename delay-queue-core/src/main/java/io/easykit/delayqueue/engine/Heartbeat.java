@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.Acknowledgment;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ErrorAction;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
@@ -10,6 +9,7 @@ import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

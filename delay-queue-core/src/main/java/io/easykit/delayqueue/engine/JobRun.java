@@ -1,19 +1,19 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.JobRequest.Action;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.JobStore.Saved;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * <p>Before a step moves messages, it stores which ones: id and time of death of each, and the position behind them. If the
  * node dies in between, the next one repeats this move. That is harmless, because a message that was moved is no longer dead
  * since that time. So each message is moved once, and the counts are right but for messages that others have moved in the
- * very same moment. A save that stops the job tells the next node that this move was not made. The lock fences the runner: without it nothing is stored, and the run ends.
+ * very same moment. After a save that stops the job, the next node finds that this move was not made. The lock fences the
+ * runner: without it nothing is stored, and the run ends.
  */
 final class JobRun {
 

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
@@ -9,6 +8,7 @@ import io.easykit.delayqueue.store.JobStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredJob;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Instant;
 import java.util.HashMap;
@@ -116,12 +116,12 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         return resumed;
     }
 
-    /** Begins to look for jobs, if it has not begun yet. */
+    /** Begins to check for jobs, if it has not begun yet. */
     void begin() {
         look(IDLE_PAUSE);
     }
 
-    /** Looks for jobs after this time at the latest. */
+    /** Checks for jobs after this time at the latest. */
     private void look(long pause) {
         LoopExecutor.Loop current;
         boolean isSooner;

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *       nothing to the rate of a later time.
  * </ul>
  *
- * <p><b>When.</b> Only if a claim was told that permits are missing, and the last claim of this node in the other shard has met no due
+ * <p><b>When.</b> Only if the reply to a claim reports missing permits, and the last claim of this node in the other shard has met no due
  * message. If all shards have due messages, or there is no rate, nothing is called.
  */
 final class Lenders {

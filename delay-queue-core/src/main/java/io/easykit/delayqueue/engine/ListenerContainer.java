@@ -2,11 +2,11 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

@@ -117,7 +117,7 @@ final class MessageClaimer {
         return toldWhenFull != null && toldWhenFull != settlements.told();
     }
 
-    /** Whether a message is due, or it is time to look for one whose wakeup was lost. */
+    /** Whether a message is due, or one whose wakeup was lost may be. */
     boolean wantsToClaim() {
         if (isTimeToPoll()) {
             long unprovenSince = context.nanos() - sinceProof.get().toNanos();

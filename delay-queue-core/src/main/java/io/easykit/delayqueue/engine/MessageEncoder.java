@@ -1,14 +1,14 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageTooLargeException;
-import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.AckMode;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ErrorAction;
@@ -13,6 +12,7 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.Delivery;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.NameRules;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

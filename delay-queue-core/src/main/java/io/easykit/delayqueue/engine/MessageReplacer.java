@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.UndecodableMessageException;
@@ -10,6 +9,7 @@ import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;

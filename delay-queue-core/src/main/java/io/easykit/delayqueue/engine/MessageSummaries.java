@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.UndecodableMessageException;
@@ -10,6 +9,7 @@ import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

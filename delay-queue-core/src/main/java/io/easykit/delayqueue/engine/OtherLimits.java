@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;

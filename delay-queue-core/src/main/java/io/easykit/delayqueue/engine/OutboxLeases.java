@@ -56,7 +56,7 @@ final class OutboxLeases {
     /** @param since time after the read */
     private record Seen(Lease lease, long since) {}
 
-    /** Interval of renewals, and of looks for the leases and rows of others. */
+    /** Interval of renewals, and of checks for the leases and rows of others. */
     long interval() {
         return lease / 6;
     }

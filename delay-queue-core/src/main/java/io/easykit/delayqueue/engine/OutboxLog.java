@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.SendOutbox.Row;
 import io.easykit.delayqueue.store.SendOutboxException;
+import io.easykit.delayqueue.support.LogText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutbox.Row;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
-import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
+import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.Transactions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;

@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.List;

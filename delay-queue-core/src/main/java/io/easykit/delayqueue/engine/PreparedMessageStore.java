@@ -2,7 +2,6 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult.Replication;
@@ -10,6 +9,7 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.PreparedMessage.Stored;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.LogText;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
+import io.easykit.delayqueue.support.LogText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.LogText;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.store.Beat.Wish;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * message fails no other.
  *
  * <p><b>Interrupts.</b> The store waits for the reply to a batch although the leader's thread is interrupted. If the call fails
- * nevertheless, the failure says nothing about the store:
+ * nevertheless, the state of the store is open:
  *
  * <ul>
  *   <li>If nothing was sent, the other sends of the batch are sent again.

@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Comparator;

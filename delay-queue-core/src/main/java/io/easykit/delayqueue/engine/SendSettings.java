@@ -2,8 +2,8 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendPhase;
-import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.support.Transactions;
 import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

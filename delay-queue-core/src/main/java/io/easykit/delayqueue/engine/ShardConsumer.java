@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Instant;
 import java.util.Optional;

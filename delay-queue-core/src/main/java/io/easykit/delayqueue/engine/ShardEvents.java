@@ -2,11 +2,11 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.ListenerEndpoint;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.admin.TopicSummary;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.QueueBackend;

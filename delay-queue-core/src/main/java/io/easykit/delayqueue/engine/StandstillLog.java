@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.LogText;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

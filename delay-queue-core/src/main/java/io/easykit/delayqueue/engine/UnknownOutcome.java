@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

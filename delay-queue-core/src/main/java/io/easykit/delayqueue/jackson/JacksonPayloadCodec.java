@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.jackson;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.support.Bytes;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.jackson;
 
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.StreamConstraintsException;

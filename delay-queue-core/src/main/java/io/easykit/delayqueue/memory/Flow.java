@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;

@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries.Point;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;

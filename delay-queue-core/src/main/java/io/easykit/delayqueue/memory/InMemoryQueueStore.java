@@ -1,15 +1,14 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.ShardStats.Pause;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
@@ -37,6 +36,7 @@ import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Position;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.LongSupplier;

@@ -2,14 +2,14 @@ package io.easykit.delayqueue.memory;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Comparator;

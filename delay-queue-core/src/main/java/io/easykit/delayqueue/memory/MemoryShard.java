@@ -1,11 +1,11 @@
 package io.easykit.delayqueue.memory;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.AlertReport;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;

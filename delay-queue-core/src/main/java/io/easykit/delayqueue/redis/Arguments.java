@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.DeadLetterStore;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoppedKeys;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,11 +1,9 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.AlertLimits;
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
@@ -13,6 +11,8 @@ import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.StoredMessage;
 import io.easykit.delayqueue.store.StoredMessage.History;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.redis.ListReply;
 import java.time.Duration;
 import java.time.Instant;

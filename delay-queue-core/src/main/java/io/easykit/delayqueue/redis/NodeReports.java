@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.store.NodeReport;
+import io.easykit.delayqueue.support.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,10 +1,10 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.redis.CallFailures;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.NotConnectedException;

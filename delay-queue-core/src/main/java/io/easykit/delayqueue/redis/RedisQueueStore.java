@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
@@ -28,6 +27,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
@@ -13,6 +12,7 @@ import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.support.Bytes;
 import io.easykit.redis.ListReply;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.Browse;
 import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
@@ -10,6 +9,7 @@ import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.QueueInspector;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.redis;
 
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.delayqueue.support.LogText;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import java.time.Duration;
@@ -35,7 +35,7 @@ import org.springframework.util.backoff.FixedBackOff;
  * waits for a mere hint. It opens a new connection at the first subscription and after each failure. Drivers whose
  * subscriptions block their thread, such as Jedis, get another thread for that.
  *
- * <p>A subscriber is told with {@link Instant#EPOCH} that wakeups may have been lost: when its subscription begins, and when a driver
+ * <p>A subscriber receives {@link Instant#EPOCH} when wakeups may have been lost: when its subscription begins, and when a driver
  * has made it again on a new connection. In between, {@link WakeupProof} shows that the connection has lost none.
  */
 final class WakeupSubscriptions implements AutoCloseable {

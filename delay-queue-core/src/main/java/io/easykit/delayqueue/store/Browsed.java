@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A page of one place of a shard.
  *
  * @param total  messages in the place
- * @param before messages that come before the first one of the page, in the order that was asked for
+ * @param before messages that come before the first one of the page, in the requested order
  */
 public record Browsed(long total, long before, List<Entry> entries) {
 

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.FlowLimits.Rate;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import java.util.concurrent.TimeUnit;
 
 /**

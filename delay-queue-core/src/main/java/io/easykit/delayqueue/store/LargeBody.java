@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
+import io.easykit.delayqueue.support.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.Optional;

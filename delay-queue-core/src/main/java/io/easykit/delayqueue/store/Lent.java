@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply of a shard that was asked for permits it does not need.
+ * The reply of a shard to a request for permits it does not need.
  *
  * @param now     the store's clock
  * @param permits that were taken; they are gone there

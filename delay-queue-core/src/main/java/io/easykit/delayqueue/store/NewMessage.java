@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.NameRules;
 
 /**
  * A message to be stored.

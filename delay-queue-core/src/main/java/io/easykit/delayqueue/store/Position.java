@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.regex.Pattern;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

@@ -19,7 +19,7 @@ import java.util.List;
  * token of acknowledge, fail, release and extend. These change nothing unless the message is in flight under that very
  * number, and return the {@link Settlement}. Numbers rise and never repeat in a shard.
  *
- * <p><b>Ordering keys.</b> The id of a message may carry one ({@link io.easykit.delayqueue.NameRules#orderingKey}). A message holds
+ * <p><b>Ordering keys.</b> The id of a message may carry one ({@link io.easykit.delayqueue.support.NameRules#orderingKey}). A message holds
  * its key from its first claim until it ends, and may hold it on as a dead letter. No claim hands out a message whose key another
  * one holds: it is <em>parked</em>, which is a way of waiting. When the key is free, its first message is due again.
  *

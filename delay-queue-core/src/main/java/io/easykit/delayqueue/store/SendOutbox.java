@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

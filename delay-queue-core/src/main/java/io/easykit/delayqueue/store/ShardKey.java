@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 
 /**
  * One shard of a topic: the unit in which messages are stored, ordered, claimed and counted.

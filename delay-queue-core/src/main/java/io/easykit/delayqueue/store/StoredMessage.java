@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

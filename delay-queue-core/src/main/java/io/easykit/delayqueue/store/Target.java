@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.NameRules;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,6 @@ package io.easykit.delayqueue.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroups;
@@ -11,6 +10,7 @@ import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;

@@ -13,7 +13,7 @@ import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.engine.TestQueue.Run;
 import io.easykit.delayqueue.store.ShardKey;

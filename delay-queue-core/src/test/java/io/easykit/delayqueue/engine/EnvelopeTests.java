@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -16,7 +16,7 @@ import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.TopicConflictException;
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

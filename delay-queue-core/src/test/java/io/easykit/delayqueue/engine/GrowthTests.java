@@ -5,14 +5,14 @@ import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.engine.GrowthRun.Weakness;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

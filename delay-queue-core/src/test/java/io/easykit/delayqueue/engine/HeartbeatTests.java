@@ -5,11 +5,11 @@ import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.NodeInfo.Listener;
 import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutboxException;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.Transactions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

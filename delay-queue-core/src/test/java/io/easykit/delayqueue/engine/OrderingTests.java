@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
-import io.easykit.delayqueue.NameRules;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.StoppedKey;
+import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -7,9 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.Acknowledgment;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueEvent;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.RetryPolicy;
@@ -17,6 +15,8 @@ import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

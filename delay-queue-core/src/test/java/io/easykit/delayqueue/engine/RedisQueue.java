@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.ShardKey;

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
@@ -17,6 +15,8 @@ import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;

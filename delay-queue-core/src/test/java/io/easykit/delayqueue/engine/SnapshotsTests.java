@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.OutgoingMessage;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.FleetSnapshot;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
 import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;

@@ -2,7 +2,6 @@ package io.easykit.delayqueue.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
@@ -11,11 +10,12 @@ import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendResult;
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;

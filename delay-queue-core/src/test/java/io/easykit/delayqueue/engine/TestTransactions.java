@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.Transactions;
+import io.easykit.delayqueue.support.Transactions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

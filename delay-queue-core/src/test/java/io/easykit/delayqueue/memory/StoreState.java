@@ -2,12 +2,12 @@ package io.easykit.delayqueue.memory;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;

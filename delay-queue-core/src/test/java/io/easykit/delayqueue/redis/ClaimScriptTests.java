@@ -10,12 +10,12 @@ import static io.easykit.delayqueue.store.ClaimStatus.PAUSED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.Settlement;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

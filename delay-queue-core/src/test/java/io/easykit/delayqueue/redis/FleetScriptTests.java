@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.ShardStats;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.NodeInfo.Listener;
 import io.easykit.delayqueue.admin.NodeInfo.Pause;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
 import io.easykit.delayqueue.admin.TopicSummary;
 import io.easykit.delayqueue.store.Beat;

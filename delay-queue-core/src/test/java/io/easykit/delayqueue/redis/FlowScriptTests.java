@@ -8,7 +8,7 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;

@@ -8,13 +8,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

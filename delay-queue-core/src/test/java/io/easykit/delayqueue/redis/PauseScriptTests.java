@@ -4,7 +4,7 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.admin.ShardStats.Pause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -3,7 +3,6 @@ package io.easykit.delayqueue.redis;
 import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.PayloadCodec;
@@ -11,6 +10,7 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Lease;
+import io.easykit.delayqueue.support.Bytes;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.lang.reflect.Type;

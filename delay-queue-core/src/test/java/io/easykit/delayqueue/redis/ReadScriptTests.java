@@ -4,8 +4,8 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.store.StoredMessage;
+import io.easykit.delayqueue.support.Bytes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

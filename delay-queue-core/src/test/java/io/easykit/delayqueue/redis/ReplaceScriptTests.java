@@ -6,10 +6,10 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.Replacement.Outcome;
+import io.easykit.delayqueue.support.Bytes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -9,9 +9,9 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,8 +4,6 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.store.AlertReport;
@@ -22,6 +20,8 @@ import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Target;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;

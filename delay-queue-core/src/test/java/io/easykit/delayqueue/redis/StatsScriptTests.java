@@ -5,9 +5,9 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.ShardStats.Counters;
-import io.easykit.delayqueue.ShardStats.Pause;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.ShardStats.Counters;
+import io.easykit.delayqueue.admin.ShardStats.Pause;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

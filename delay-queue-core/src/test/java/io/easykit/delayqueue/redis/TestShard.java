@@ -2,12 +2,12 @@ package io.easykit.delayqueue.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;

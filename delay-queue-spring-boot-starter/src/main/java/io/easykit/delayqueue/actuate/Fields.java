@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;

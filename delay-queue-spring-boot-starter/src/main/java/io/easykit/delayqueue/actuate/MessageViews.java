@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
 import io.easykit.boot.ShownValues;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.MessageInfo.State;
@@ -9,6 +8,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.admin.ErrorGroup;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessageSummary;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Locale;

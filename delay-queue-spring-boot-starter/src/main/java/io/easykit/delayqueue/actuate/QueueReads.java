@@ -1,9 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroups;
 import io.easykit.delayqueue.admin.FleetAdmin;
@@ -13,8 +10,11 @@ import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.admin.TopicSummary;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
-import io.easykit.delayqueue.LogText;
+import io.easykit.delayqueue.support.LogText;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.URI;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.TopicStats;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.boot.SettingChecks;
-import io.easykit.delayqueue.NameRules;
+import io.easykit.delayqueue.support.NameRules;
 import java.util.List;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.Transactions;
 import io.easykit.delayqueue.jdbc.SendOutboxTransaction;
+import io.easykit.delayqueue.support.Transactions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.AlertLimits;
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
 import java.util.Locale;

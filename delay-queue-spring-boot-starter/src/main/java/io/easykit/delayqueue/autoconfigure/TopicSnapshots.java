@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

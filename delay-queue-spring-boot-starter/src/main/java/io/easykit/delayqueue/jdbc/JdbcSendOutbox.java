@@ -1,9 +1,9 @@
 package io.easykit.delayqueue.jdbc;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutboxException;
+import io.easykit.delayqueue.support.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

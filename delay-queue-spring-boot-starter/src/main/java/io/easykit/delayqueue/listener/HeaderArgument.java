@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.DelayMessage;
-import io.easykit.delayqueue.LogText;
 import io.easykit.delayqueue.listener.ListenerSignature.Argument;
+import io.easykit.delayqueue.support.LogText;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;

@@ -2,9 +2,9 @@ package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.OutboxAdmin;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.easykit.delayqueue.BatchSendException;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueTemplate;
-import io.easykit.delayqueue.DueTime;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.admin.ActionLog;
@@ -19,6 +17,8 @@ import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

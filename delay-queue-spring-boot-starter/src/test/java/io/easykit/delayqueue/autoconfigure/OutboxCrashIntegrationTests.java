@@ -5,7 +5,7 @@ import static io.easykit.delayqueue.autoconfigure.OutboxCrashProgram.Point.AFTER
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.OutboxCrashProgram.Point;
 import io.easykit.delayqueue.engine.DelayQueueEngine;

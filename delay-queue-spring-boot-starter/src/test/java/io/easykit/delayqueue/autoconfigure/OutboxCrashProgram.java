@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.support.Bytes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.SendPhase;
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.CrashingSender.Point;
 import io.easykit.delayqueue.engine.DelayQueueEngine;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.SchemaMode;
-import io.easykit.delayqueue.Bytes;
-import io.easykit.delayqueue.Transactions.Participant;
 import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
 import io.easykit.delayqueue.jdbc.SendOutboxSchema;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.Transactions.Participant;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;

@@ -3,7 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.delayqueue.TopicStats;
+import io.easykit.delayqueue.admin.TopicStats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

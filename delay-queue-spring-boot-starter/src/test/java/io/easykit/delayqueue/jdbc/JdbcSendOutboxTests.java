@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.SchemaMode;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.store.SendOutbox.Backlog;
 import io.easykit.delayqueue.store.SendOutbox.Lease;
@@ -15,6 +14,7 @@ import io.easykit.delayqueue.store.SendOutbox.Row;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.store.SendOutboxException;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package io.easykit.console.queue;
 
 import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.AlertLimits;
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

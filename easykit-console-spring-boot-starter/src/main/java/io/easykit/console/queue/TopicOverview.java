@@ -2,13 +2,13 @@ package io.easykit.console.queue;
 
 import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.AlertLimits.Kind;
-import io.easykit.delayqueue.ShardStats;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;
 import java.time.Instant;

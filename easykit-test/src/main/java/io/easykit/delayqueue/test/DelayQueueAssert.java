@@ -1,15 +1,15 @@
 package io.easykit.delayqueue.test;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.PayloadCodec;
-import io.easykit.delayqueue.TopicStats;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.TopicStats;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package io.easykit.delayqueue.test;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.easykit.delayqueue.Bytes;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;

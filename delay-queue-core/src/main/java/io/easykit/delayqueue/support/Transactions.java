@@ -1,4 +1,4 @@
-package io.easykit.delayqueue;
+package io.easykit.delayqueue.support;
 
 import java.util.Optional;
 import java.util.function.Function;

@@ -1,5 +1,6 @@
-package io.easykit.delayqueue;
+package io.easykit.delayqueue.admin;
 
+import io.easykit.delayqueue.AlertLimits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
