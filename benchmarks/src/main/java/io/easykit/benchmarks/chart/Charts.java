@@ -26,8 +26,8 @@ public final class Charts {
                     "hits/s"),
             new Chart(
                     "c2-local-cpu",
-                    "CPU of a hit at the local level, ns (less is better)",
-                    List.of("C2:"),
+                    "CPU of a hit in the same JVM, ns (less is better)",
+                    List.of("C2: the near level"),
                     "",
                     "contender",
                     "CPU ns a hit"),

@@ -179,7 +179,7 @@ public interface DelayQueueAdmin {
      *
      * @param shards number of shards to have, up to 1024
      * @return how many there were before
-     * @throws TopicConflictException if the topic has more shards, or was never used
+     * @throws TopicConflictException if the topic has more shards, was never used, or has a lower {@code max-in-flight}
      */
     int growShards(String topic, int shards);
 

@@ -29,6 +29,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.stream.Stream;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.TopicConflictException;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -242,7 +245,25 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
     @Override
     public int growShards(String topic, int shards) {
-        return topics.grow(NameRules.requireTopic(topic), shards);
+        requirePlaces(NameRules.requireTopic(topic), shards);
+        return topics.grow(topic, shards);
+    }
+
+    /** A listener whose limit leaves a shard without a place would not start again. Of the limit, the shares of shards are stored. */
+    private void requirePlaces(String topic, int shards) {
+        List<ShardStats> present = stats(topic).shards();
+        int greatestShare = present.stream()
+                .flatMap(shard -> Stream.ofNullable(shard.flow()))
+                .mapToInt(ShardStats.Flow::places)
+                .max()
+                .orElse(0);
+        int most = greatestShare * present.size();
+        if (most > 0 && most < shards) {
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' has a max-in-flight of at most " + most + ", so some of " + shards
+                            + " shards could run nothing.",
+                    "Give max-in-flight a value of " + shards + " or more on all nodes first.");
+        }
     }
 
     private ShardKey shardOf(String topic, String id) {

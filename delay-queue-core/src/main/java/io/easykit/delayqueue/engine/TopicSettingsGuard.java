@@ -55,7 +55,7 @@ final class TopicSettingsGuard {
     }
 
     /**
-     * Checks a listener at its first start. If its topic grows later, each shard keeps one place ({@link FlowShare}).
+     * Checks a listener at each start by the application. If its topic grows meanwhile, each shard keeps one place ({@link FlowShare}).
      *
      * @throws TopicConflictException if its limits leave a shard of its topic without a place
      */

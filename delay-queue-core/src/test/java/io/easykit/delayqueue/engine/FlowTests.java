@@ -122,6 +122,19 @@ class FlowTests {
         assertThat(queue.runs).hasSize(20);
     }
 
+    @Test
+    void aTopicDoesNotGrowBeyondItsPlaces() {
+        node(Duration.ofSeconds(1), listener().concurrency(8).limits(FlowLimits.maxInFlight(3)), NOTHING);
+        send(5);
+        queue.time.advance(Duration.ofSeconds(5));
+
+        assertThatThrownBy(() -> queue.engine.admin().growShards(TOPIC, 4))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("max-in-flight of at most 3")
+                .hasMessageContaining("Give max-in-flight a value of 4 or more");
+        assertThat(queue.engine.admin().growShards(TOPIC, 3)).isEqualTo(1);
+    }
+
     /** To two shards, until the listener has started again, and messages are sent to both. */
     private void grow() {
         queue.engine.admin().growShards(TOPIC, 2);
