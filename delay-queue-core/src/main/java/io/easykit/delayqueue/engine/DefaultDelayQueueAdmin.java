@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroups;
@@ -11,6 +12,7 @@ import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.Replacement;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.DeadLetterErrors;
@@ -29,9 +31,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Stream;
-import io.easykit.delayqueue.admin.ShardStats;
-import io.easykit.delayqueue.TopicConflictException;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -39,6 +38,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Works shard after shard. A shard that the store refuses does not hide the others. */

@@ -246,16 +246,18 @@ class AnnotatedShopIntegrationTests {
         assertThat(products.eventual(1).orElseThrow().name()).isEqualTo("old");
     }
 
+    /** As a precaution. No other test rolls back this key: a second rollback within a second would be invalidated later. */
     @Test
-    void preparesAnUpdateBeforeTheTransactionOfItsMethodCommits() {
-        products.strong(1);
+    void loadsAgainWhatARolledBackMethodWasToUpdate() {
+        jdbc.sql("insert into product values (2, 'old')").update();
+        products.strong(2);
         hooks(() -> {}, () -> {
             throw new IllegalStateException("no");
         });
-        assertThatThrownBy(() -> products.saveInTransaction(new Product(1L, "never")))
+        assertThatThrownBy(() -> products.saveInTransaction(new Product(2L, "never")))
                 .isInstanceOf(IllegalStateException.class);
-        assertThat(products.strong(1).name()).isEqualTo("old");
-        assertThat(loads()).hasValue(1);
+        assertThat(products.strong(2).name()).isEqualTo("old");
+        assertThat(loads()).hasValue(2);
     }
 
     private void update(Transactionality transactionality, Product product) {
