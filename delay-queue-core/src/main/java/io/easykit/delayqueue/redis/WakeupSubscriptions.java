@@ -6,6 +6,7 @@ import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.delayqueue.support.LogText;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
+import io.easykit.redis.SubscriptionConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -26,9 +27,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.util.backoff.BackOffExecution;
-import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * The wakeup subscriptions of all shards, on one connection. A background thread subscribes and retries, so that no delivery
@@ -55,7 +53,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     // For the thread only.
     private final Set<WakeupSubscriber> subscribers = new LinkedHashSet<>();
     private boolean proofIsPlanned;
-    private @Nullable RedisMessageListenerContainer container;
+    private @Nullable SubscriptionConnection container;
     private boolean retryIsPlanned;
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
@@ -187,7 +185,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     /** A driver that does not connect again by itself has lost the connection of all subscriptions. */
-    private void lost(RedisMessageListenerContainer broken, RuntimeException failure) {
+    private void lost(SubscriptionConnection broken, RuntimeException failure) {
         if (broken == container) {
             forget();
             again(failure);
@@ -245,7 +243,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     private void disconnect() {
-        RedisMessageListenerContainer current = container;
+        SubscriptionConnection current = container;
         forget();
         if (current != null) {
             try {
@@ -256,17 +254,13 @@ final class WakeupSubscriptions implements AutoCloseable {
         }
     }
 
-    private RedisMessageListenerContainer started() {
-        RedisMessageListenerContainer current = container;
+    private SubscriptionConnection started() {
+        SubscriptionConnection current = container;
         if (current == null) {
-            current = new Connection();
-            current.setConnectionFactory(connections);
-            current.setTaskExecutor(Runnable::run);
-            current.setSubscriptionExecutor(
-                    task -> daemon(task, "delay-queue-wakeups-connection").start());
-            current.setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
-            current.afterPropertiesSet();
-            current.start();
+            current = new SubscriptionConnection(connections, "delay-queue-wakeups-connection", (broken, failure) -> {
+                CompletableFuture<Void> unused = begin(() -> lost(broken, failure));
+            });
+            current.open();
             current.addMessageListener(proof, proof.channel());
             container = current;
         }
@@ -277,32 +271,5 @@ final class WakeupSubscriptions implements AutoCloseable {
         Thread created = new Thread(task, name);
         created.setDaemon(true);
         return created;
-    }
-
-    /** One connection with its subscriptions. It reports its end instead of reconnecting. */
-    private final class Connection extends RedisMessageListenerContainer {
-
-        private volatile @Nullable Thread failing;
-
-        /** Not for the thread that handles a failure: it would log a stack trace and recover by itself. */
-        @Override
-        public boolean isRunning() {
-            return Thread.currentThread() != failing && super.isRunning();
-        }
-
-        @Override
-        protected void handleSubscriptionException(
-                CompletableFuture<Void> future, BackOffExecution recovery, Throwable cause) {
-            boolean wasSubscribed = future.isDone();
-            failing = Thread.currentThread();
-            try {
-                super.handleSubscriptionException(future, recovery, cause);
-            } finally {
-                failing = null;
-            }
-            if (wasSubscribed && cause instanceof RuntimeException failure) {
-                CompletableFuture<Void> unused = WakeupSubscriptions.this.begin(() -> lost(this, failure));
-            }
-        }
     }
 }

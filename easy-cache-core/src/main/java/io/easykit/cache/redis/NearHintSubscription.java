@@ -1,6 +1,7 @@
 package io.easykit.cache.redis;
 
 import io.easykit.redis.ErrorReply;
+import io.easykit.redis.SubscriptionConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -12,9 +13,6 @@ import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
-import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.util.backoff.BackOffExecution;
-import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Subscribes to the hints of other nodes ({@link NearHints}), on a connection of its own. A background thread subscribes and tries
@@ -66,7 +64,7 @@ public final class NearHintSubscription {
                 new ScheduledThreadPoolExecutor(1, task -> daemon(task, "easy-cache-hints"));
 
         // For the thread only.
-        private @Nullable Connection connection;
+        private @Nullable SubscriptionConnection connection;
 
         Subscriber() {
             // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
@@ -93,9 +91,14 @@ public final class NearHintSubscription {
         void subscribe() {
             try {
                 requirePermission();
-                Connection opened = new Connection(this);
+                SubscriptionConnection opened = new SubscriptionConnection(
+                        connections,
+                        "easy-cache-hints-connection",
+                        (broken, failure) -> run(() -> lost(broken, failure), 0));
                 connection = opened;
-                opened.begin((message, pattern) -> hints.received(message.getBody()));
+                opened.open();
+                MessageListener listener = (message, pattern) -> hints.received(message.getBody());
+                opened.addMessageListener(listener, new ChannelTopic(hints.channel()));
             } catch (RuntimeException failure) {
                 disconnect();
                 again(failure);
@@ -127,7 +130,7 @@ public final class NearHintSubscription {
         }
 
         private void disconnect() {
-            Connection current = connection;
+            SubscriptionConnection current = connection;
             connection = null;
             if (current != null) {
                 try {
@@ -139,53 +142,10 @@ public final class NearHintSubscription {
         }
 
         /** A driver that does not connect again by itself has lost the connection. */
-        void lost(Connection broken, RuntimeException failure) {
+        void lost(SubscriptionConnection broken, RuntimeException failure) {
             if (broken == connection) {
                 disconnect();
                 again(failure);
-            }
-        }
-    }
-
-    /** One connection. It reports its end instead of connecting again. */
-    private final class Connection extends RedisMessageListenerContainer {
-
-        private final Subscriber subscriber;
-        private volatile @Nullable Thread failing;
-
-        Connection(Subscriber subscriber) {
-            this.subscriber = subscriber;
-            setConnectionFactory(connections);
-            setTaskExecutor(Runnable::run);
-            setSubscriptionExecutor(
-                    task -> daemon(task, "easy-cache-hints-connection").start());
-            setRecoveryBackoff(new FixedBackOff(PAUSE_MILLIS, 0));
-        }
-
-        void begin(MessageListener listener) {
-            afterPropertiesSet();
-            start();
-            addMessageListener(listener, new ChannelTopic(hints.channel()));
-        }
-
-        /** Not for the thread that handles a failure: it would log a stack trace and recover by itself. */
-        @Override
-        public boolean isRunning() {
-            return Thread.currentThread() != failing && super.isRunning();
-        }
-
-        @Override
-        protected void handleSubscriptionException(
-                CompletableFuture<Void> future, BackOffExecution recovery, Throwable cause) {
-            boolean wasSubscribed = future.isDone();
-            failing = Thread.currentThread();
-            try {
-                super.handleSubscriptionException(future, recovery, cause);
-            } finally {
-                failing = null;
-            }
-            if (wasSubscribed && cause instanceof RuntimeException failure) {
-                subscriber.run(() -> subscriber.lost(this, failure), 0);
             }
         }
     }
