@@ -42,8 +42,7 @@ final class CacheableInterceptor implements MethodInterceptor {
             return all.fetch(cache.get(), all.elements());
         }
         CacheKey<Object> key = operation.key(call);
-        CachedCall loader =
-                new CachedCall(HeldArguments.of((ProxyMethodInvocation) invocation), operation, key, Awaiter.NONE);
+        CachedCall loader = new CachedCall((ProxyMethodInvocation) invocation, operation, key, Awaiter.NONE);
         return operation.storesAll()
                 ? cache.get().fetch(key, loader)
                 : cache.get().fetch(key, loader, value -> operation.mayStore(call, value));

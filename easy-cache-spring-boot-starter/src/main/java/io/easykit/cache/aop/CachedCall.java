@@ -19,7 +19,11 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
  */
 final class CachedCall implements Loader<Object, Throwable> {
 
-    private final HeldArguments arguments;
+    private final ProxyMethodInvocation invocation;
+
+    /** Null where the caller waits, and so changes no argument meanwhile: a hit allocates nothing for them. */
+    private final @Nullable HeldArguments held;
+
     private final ReadOperation operation;
     private final CacheKey<Object> key;
     private final Awaiter awaiter;
@@ -29,9 +33,24 @@ final class CachedCall implements Loader<Object, Throwable> {
 
     private boolean loaded;
 
+    /** A call whose caller waits for it. */
+    CachedCall(ProxyMethodInvocation invocation, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
+        this(invocation, null, operation, key, awaiter);
+    }
+
     /** @param awaiter waits for the result of the method */
-    CachedCall(HeldArguments arguments, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
-        this.arguments = arguments;
+    CachedCall(HeldArguments held, ReadOperation operation, CacheKey<Object> key, Awaiter awaiter) {
+        this(held.invocation(), held, operation, key, awaiter);
+    }
+
+    private CachedCall(
+            ProxyMethodInvocation invocation,
+            @Nullable HeldArguments held,
+            ReadOperation operation,
+            CacheKey<Object> key,
+            Awaiter awaiter) {
+        this.invocation = invocation;
+        this.held = held;
         this.operation = operation;
         this.key = key;
         this.awaiter = awaiter;
@@ -48,7 +67,7 @@ final class CachedCall implements Loader<Object, Throwable> {
             return invokeAgain();
         }
         loaded = true;
-        MethodInvocation next = arguments.next();
+        MethodInvocation next = next();
         if (key.spec().options().consistency() == Consistency.CP) {
             original = ArgumentCopies.of(next.getArguments());
         }
@@ -57,8 +76,7 @@ final class CachedCall implements Loader<Object, Throwable> {
 
     private @Nullable Object invokeAgain() throws Throwable {
         Object[] copies = original == null ? null : ArgumentCopies.of(original);
-        MethodInvocation again =
-                copies == null ? arguments.next() : arguments.invocation().invocableClone(copies);
+        MethodInvocation again = copies == null ? next() : invocation.invocableClone(copies);
         LoadAbandonedException changed = differs(again, "The method has changed its arguments: the key is no longer ");
         if (changed != null) {
             throw changed;
@@ -66,14 +84,17 @@ final class CachedCall implements Loader<Object, Throwable> {
         return ExposeInvocationInterceptor.INSTANCE.invoke(again);
     }
 
+    private MethodInvocation next() {
+        return held == null ? invocation.invocableClone() : held.next();
+    }
+
     @Override
     public @Nullable Loader<Object, Throwable> forBackground() {
-        ProxyMethodInvocation invocation = arguments.invocation();
         Object[] copies = operation.reloads().arePossible() ? ArgumentCopies.of(invocation.getArguments()) : null;
         if (copies == null) {
             return null;
         }
-        HeldArguments copy = HeldArguments.of((ProxyMethodInvocation) invocation.invocableClone(copies));
+        ProxyMethodInvocation copy = (ProxyMethodInvocation) invocation.invocableClone(copies);
         return new CachedCall(copy, operation, key, awaiter)::loadInBackground;
     }
 
@@ -86,8 +107,7 @@ final class CachedCall implements Loader<Object, Throwable> {
     }
 
     private void requireSameKey() {
-        LoadAbandonedException other =
-                differs(arguments.invocation(), "The key depends on the thread: here it is not ");
+        LoadAbandonedException other = differs(invocation, "The key depends on the thread: here it is not ");
         if (other != null) {
             operation.reloads().giveUp();
             throw other;
