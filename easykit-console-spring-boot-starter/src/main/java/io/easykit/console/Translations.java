@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +28,12 @@ final class Translations {
     private final Map<String, String> whole = new LinkedHashMap<>();
     private final List<Template> templates = new ArrayList<>();
 
-    /** A text with gaps. Each gap is translated for itself. */
-    private record Template(Pattern english, String chinese) {}
+    /**
+     * A text with gaps. Each gap is translated for itself.
+     *
+     * @param fixed number of characters outside the gaps
+     */
+    private record Template(Pattern english, String chinese, int fixed) {}
 
     Translations() {
         for (String line : lines()) {
@@ -37,6 +42,8 @@ final class Translations {
                 add(line.substring(0, middle), line.substring(middle + 3));
             }
         }
+        // A short one, such as "{} to {}", also matches sentences that have a text of their own.
+        templates.sort(Comparator.comparingInt(Template::fixed).reversed());
     }
 
     private void add(String english, String chinese) {
@@ -45,7 +52,8 @@ final class Translations {
             return;
         }
         String pattern = ("\\Q" + english.replace(GAP, "\\E(.*?)\\Q") + "\\E").replace("\\Q\\E", "");
-        templates.add(new Template(Pattern.compile(pattern, Pattern.DOTALL), chinese));
+        int fixed = english.replace(GAP, "").length();
+        templates.add(new Template(Pattern.compile(pattern, Pattern.DOTALL), chinese, fixed));
     }
 
     /** Whether a client asks for Chinese. */

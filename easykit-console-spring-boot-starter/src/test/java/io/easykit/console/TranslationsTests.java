@@ -49,6 +49,8 @@ class TranslationsTests {
 
         assertThat(texts).hasSizeGreaterThan(5).contains("Topic 'x' was never used, so no shards can be added to it.");
         assertThat(texts).allSatisfy(this::isTranslated);
+        isTranslated("Topic 'x' has a max-in-flight of at most 3, so some of 8 shards could run nothing.");
+        isTranslated("Give max-in-flight a value of 8 or more on all nodes first.");
         isTranslated("Set 8 or more, or nothing: messages of the other shards would not be found.");
     }
 
@@ -60,11 +62,13 @@ class TranslationsTests {
         assertThat(texts).allSatisfy(this::isTranslated);
     }
 
+    /** A text of its own, and not the one of a shorter template that also matches: no English sentence is left. */
     private void isTranslated(String english) {
         assertThat(translations.chinese(english))
                 .as(english)
                 .isNotEqualTo(english)
-                .containsPattern("\\p{IsHan}");
+                .containsPattern("\\p{IsHan}")
+                .doesNotContainPattern("[a-z]+ [a-z]+ [a-z]+");
     }
 
     @ParameterizedTest
