@@ -210,7 +210,13 @@ public final class ScriptCosts {
 
         private Call claim(int request, int count, List<String> acknowledged) {
             List<String> arguments = new ArrayList<>(List.of(
-                    OWNER, String.valueOf(request), String.valueOf(count), String.valueOf(count), "30000", "131072", ""));
+                    OWNER,
+                    String.valueOf(request),
+                    String.valueOf(count),
+                    String.valueOf(count),
+                    "30000",
+                    "131072",
+                    ""));
             return with("claim", arguments, acknowledged);
         }
 
