@@ -268,7 +268,7 @@ public final class ScriptCosts {
         }
 
         private List<Call> reaps(int calls) {
-            Call reap = new Call("reap", List.of("10", "5", "0"));
+            Call reap = with("reap", List.of("10", "5", "0", "stop"), List.of());
             return Stream.generate(() -> reap).limit(calls).toList();
         }
 
