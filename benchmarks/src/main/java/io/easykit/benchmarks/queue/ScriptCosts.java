@@ -147,6 +147,10 @@ public final class ScriptCosts {
         scenarios.put("cancel of 1", Shard::cancels);
         scenarios.put("easy-cache: fetch of a hit", shard -> shard.fetches(true));
         scenarios.put("easy-cache: fetch that elects", shard -> shard.fetches(false));
+        scenarios.put("easy-cache: invalidate", shard -> shard.invalidations(List.of()));
+        scenarios.put(
+                "easy-cache: invalidate with a hint",
+                shard -> shard.invalidations(List.of("ec:near", "0123456789abcdef" + ENTRY)));
         return scenarios;
     }
 
@@ -286,6 +290,15 @@ public final class ScriptCosts {
             List<String> arguments = List.of("call", "1000", "120000", "1", "2000", "0", "v");
             return IntStream.range(0, CALLS)
                     .mapToObj(i -> new Call("fetch", List.of(isHit ? ENTRY : ENTRY + i), arguments))
+                    .toList();
+        }
+
+        /** Returns invalidations of entries without a value. A hint has no subscriber; a version without hints ignores it. */
+        List<Call> invalidations(List<String> hint) {
+            List<String> arguments =
+                    Stream.concat(Stream.of("", "0"), hint.stream()).toList();
+            return IntStream.range(0, CALLS)
+                    .mapToObj(i -> new Call("invalidate", List.of(ENTRY + i), arguments))
                     .toList();
         }
     }
