@@ -197,7 +197,7 @@ final class CacheAdministration implements EasyCacheAdmin {
         CacheSpec<?> spec = caches.find(clusterId, prefix).spec();
         boolean acknowledged = clusters.of(spec).clearing().drop(spec.all());
         log.info(
-                "All entries of '{}' in Redis cluster '{}' are dropped by an operator{}",
+                "All entries of '{}' in Redis '{}' are dropped by an operator{}",
                 prefix,
                 spec.clusterId(),
                 acknowledged ? "" : ", as soon as it answers");

@@ -61,7 +61,7 @@ final class CircuitBreaker {
 
     /** For calls that are not let through. */
     static StoreUnavailableException markedUnavailable() {
-        return StoreUnavailableException.notCalled("The cluster is marked unavailable");
+        return StoreUnavailableException.notCalled("Redis is marked unavailable");
     }
 
     boolean mayRead() {
@@ -131,7 +131,7 @@ final class CircuitBreaker {
         changing(() -> {
             if (phase == Phase.AVAILABLE) {
                 log.warn(
-                        "Redis cluster {} is marked unavailable: {}. The application goes on without it until it has"
+                        "Redis {} is marked unavailable: {}. The application goes on without it until it has"
                                 + " recovered",
                         describe(),
                         failure.getMessage());
@@ -154,7 +154,7 @@ final class CircuitBreaker {
             if (phase == Phase.RECOVERING) {
                 phase = Phase.AVAILABLE;
                 problem = null;
-                log.info("Redis cluster {} is available again: all pending invalidations are delivered", describe());
+                log.info("Redis {} is available again: all pending invalidations are delivered", describe());
             }
         });
     }

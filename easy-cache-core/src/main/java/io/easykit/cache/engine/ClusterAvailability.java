@@ -150,7 +150,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     public void delayed(StoreUnavailableException failure) {
         if (delayLine.isDue()) {
             log.warn(
-                    "Calls of Redis cluster '{}' go on without the cache: {}. Cache smaller values, or raise the command"
+                    "Calls of Redis '{}' go on without the cache: {}. Cache smaller values, or raise the command"
                             + " timeout. Logged once a minute",
                     clusterId,
                     failure.getMessage());
@@ -161,7 +161,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     public void singleFailed(StoreUnavailableException failure) {
         if (!(failure.getCause() instanceof InterruptedException) && singleLine.isDue()) {
             log.warn(
-                    "A call of Redis cluster '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
+                    "A call of Redis '{}' failed, and goes on without the cache: {}. Such keys are not cached, and"
                             + " CP updates of them are refused. If permission for keys is missing, allow ~<key-prefix>* to"
                             + " the user of this connection. Logged once a minute",
                     clusterId,

@@ -158,7 +158,7 @@ final class EpochUpkeep {
     private void warnOfDropped(String prefix) {
         String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
         log.warn(
-                "All entries of '{}' in Redis cluster '{}'{} are dropped: more invalidations were pending than could be kept,"
+                "All entries of '{}' in Redis '{}'{} are dropped: more invalidations were pending than could be kept,"
                         + " the server has lost data, or they were cleared while it did not answer. They are loaded"
                         + " again when they are read. If outages last longer, raise 'degraded.max-pending-invalidations'",
                 prefix,

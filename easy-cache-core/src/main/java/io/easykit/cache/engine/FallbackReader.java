@@ -111,7 +111,7 @@ final class FallbackReader implements CacheReader {
             String clusterId = read.key().spec().clusterId();
             throw new CacheUnavailableException(
                     clusterId,
-                    "Redis cluster '" + clusterId + "' is unavailable, so " + read.key()
+                    "Redis '" + clusterId + "' is unavailable, so " + read.key()
                             + " cannot be read from it, and CP"
                             + " reads fail then. Repeat the call when Redis is back, or set 'degraded.cp-reads' to bypass.",
                     away);

@@ -171,7 +171,7 @@ final class InvalidationDelivery {
             }
             return null;
         } catch (StoreUnavailableException away) {
-            log.debug("The invalidation of {} waits for Redis cluster '{}'", undelivered, id, away);
+            log.debug("The invalidation of {} waits for Redis '{}'", undelivered, id, away);
             return away;
         } finally {
             if (!undelivered.isEmpty()) {

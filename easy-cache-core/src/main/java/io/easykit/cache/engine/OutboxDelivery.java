@@ -150,7 +150,7 @@ final class OutboxDelivery {
             failed.putAll(entries.invalidateAll(named, kept));
         }
         log.debug(
-                "Delivered {} invalidations from the outbox to Redis cluster '{}'",
+                "Delivered {} invalidations from the outbox to Redis '{}'",
                 keys.size() - failed.size(),
                 delivery.clusterId());
         return failed;

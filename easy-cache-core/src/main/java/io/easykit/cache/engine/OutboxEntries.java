@@ -78,7 +78,7 @@ final class OutboxEntries {
             inParts(keys, this::prepareUnlessRefused);
         } catch (StoreUnavailableException full) {
             // A Redis that is full prepares nothing but invalidates; one that is away does neither.
-            log.debug("Redis cluster '{}' did not prepare", delivery.clusterId(), full);
+            log.debug("Redis '{}' did not prepare", delivery.clusterId(), full);
         }
     }
 

@@ -142,7 +142,7 @@ final class OutboxRecovery {
             return;
         }
         log.error(
-                "Delivery from the outbox before readers use Redis cluster '{}' again failed. Until the outbox is delivered, they"
+                "Delivery from the outbox before readers use Redis '{}' again failed. Until the outbox is delivered, they"
                         + " may get values that other nodes have updated meanwhile. This is a defect: report it with its stack"
                         + " trace.",
                 clusterId,
@@ -151,7 +151,7 @@ final class OutboxRecovery {
 
     private void goOn(String reason) {
         log.warn(
-                "The outbox was not delivered before readers use Redis cluster '{}' again: {}. Until it is, they may get values"
+                "The outbox was not delivered before readers use Redis '{}' again: {}. Until it is, they may get values"
                         + " that other nodes have updated meanwhile. Check the database and the table.",
                 clusterId,
                 reason);

@@ -124,7 +124,7 @@ final class OutboxRelay {
         try {
             executor.schedule(() -> schedule(executor, round()), delay.toNanos());
         } catch (RejectedExecutionException stopped) {
-            log.debug("The outbox relay of Redis cluster '{}' was stopped", delivery.clusterId());
+            log.debug("The outbox relay of Redis '{}' was stopped", delivery.clusterId());
         }
     }
 
@@ -194,13 +194,13 @@ final class OutboxRelay {
             return left.isZero() || left.compareTo(INTERVAL) > 0 ? INTERVAL : left;
         } catch (StoreUnavailableException away) {
             holdsLease = false;
-            log.debug("Redis cluster '{}' did not answer the outbox relay", delivery.clusterId(), away);
+            log.debug("Redis '{}' did not answer the outbox relay", delivery.clusterId(), away);
         } catch (OutboxException failed) {
             if (!databaseFails) {
                 databaseFails = true;
                 log.warn(
                         "The outbox cannot be read: {}. Until it can be read, invalidations of nodes that do not reach Redis"
-                                + " cluster '{}' are delivered late. Check the database and the table.",
+                                + " '{}' are delivered late. Check the database and the table.",
                         failed.getMessage(),
                         delivery.clusterId());
             }
@@ -208,7 +208,7 @@ final class OutboxRelay {
             if (!faulty) {
                 faulty = true;
                 log.error(
-                        "Delivery from the outbox to Redis cluster '{}' failed, and is tried again each second. Until it"
+                        "Delivery from the outbox to Redis '{}' failed, and is tried again each second. Until it"
                                 + " succeeds, invalidations of nodes that do not reach Redis are late. This is a defect:"
                                 + " report it with its stack trace.",
                         delivery.clusterId(),
@@ -237,7 +237,7 @@ final class OutboxRelay {
             redeliver();
         }
         while (!isStopped() && messages.deliverSome() && letRecoveriesIn()) {
-            log.debug("Another batch of the outbox of Redis cluster '{}' may be due", delivery.clusterId());
+            log.debug("Another batch of the outbox of Redis '{}' may be due", delivery.clusterId());
         }
         return Duration.ZERO;
     }

@@ -94,7 +94,7 @@ final class OutboxWriter {
         } catch (OutboxException failed) {
             if (failing.compareAndSet(false, true)) {
                 log.warn(
-                        "Invalidations for Redis cluster '{}' cannot be written to the outbox: {}. They are kept in memory"
+                        "Invalidations for Redis '{}' cannot be written to the outbox: {}. They are kept in memory"
                                 + " and lost if this process ends before Redis is back. Check the database.",
                         clusterId,
                         failed.getMessage());

@@ -191,7 +191,7 @@ final class PrefixClearing {
             });
             return null;
         } catch (StoreUnavailableException away) {
-            log.debug("{} in Redis cluster '{}': cleared when it answers", cleared, delivery.clusterId(), away);
+            log.debug("{} in Redis '{}': cleared when it answers", cleared, delivery.clusterId(), away);
             return away;
         } finally {
             delivery.ownUpdates().add(cleared);

@@ -190,7 +190,7 @@ final class RecoveryWorker {
             try {
                 running.schedule(task, pause.toNanos());
             } catch (RejectedExecutionException stopped) {
-                log.debug("The recovery worker of Redis cluster '{}' was just stopped", delivery.clusterId());
+                log.debug("The recovery worker of Redis '{}' was just stopped", delivery.clusterId());
             }
         }
     }
@@ -200,7 +200,7 @@ final class RecoveryWorker {
         safely(upkeep::invalidateLateCommits);
         safely(() -> {
             if (upkeep.repartition()) {
-                log.debug("Redis cluster '{}' has other partitions now", delivery.clusterId());
+                log.debug("Redis '{}' has other partitions now", delivery.clusterId());
             } else if (breaker.mayRead()) {
                 maintain();
             } else if (availability.forced().isEmpty()) {
@@ -217,10 +217,10 @@ final class RecoveryWorker {
         try {
             work.run();
         } catch (StoreUnavailableException away) {
-            log.debug("Redis cluster '{}' did not answer its recovery worker", delivery.clusterId(), away);
+            log.debug("Redis '{}' did not answer its recovery worker", delivery.clusterId(), away);
         } catch (Throwable fault) {
             log.error(
-                    "A check or recovery of Redis cluster '{}' failed, and is tried again. Until it succeeds, pending"
+                    "A check or recovery of Redis '{}' failed, and is tried again. Until it succeeds, pending"
                             + " invalidations wait. This is a defect: report it with its stack trace",
                     delivery.clusterId(),
                     fault);

@@ -64,7 +64,7 @@ final class StoppedCluster {
             try {
                 deliverTo(store);
             } catch (StoreUnavailableException away) {
-                log.debug("Redis cluster '{}' did not answer when its cache was stopped", id, away);
+                log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
             }
             warnOfLost();
         }
@@ -136,7 +136,7 @@ final class StoppedCluster {
                     call.accept(late);
                     return true;
                 } catch (StoreUnavailableException away) {
-                    log.debug("Redis cluster '{}' does not answer a late update", id, away);
+                    log.debug("Redis '{}' does not answer a late update", id, away);
                     ticker.pause(PAUSE.toNanos());
                 }
             }
@@ -162,7 +162,7 @@ final class StoppedCluster {
                 .toList();
         if (recorded) {
             log.info(
-                    "{} invalidations were not delivered to Redis cluster '{}' before the cache was stopped: {}. They are in"
+                    "{} invalidations were not delivered to Redis '{}' before the cache was stopped: {}. They are in"
                             + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
                             + " the outbox, or this one when it is started again.",
                     pending.size(),
@@ -171,7 +171,7 @@ final class StoppedCluster {
             return;
         }
         log.warn(
-                "{} invalidations were not delivered to Redis cluster '{}' within {} ms after the cache was stopped: {}."
+                "{} invalidations were not delivered to Redis '{}' within {} ms after the cache was stopped: {}."
                         + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
                         + " lost without a further message. Restart Redis before the application, or invalidate these"
                         + " keys again.",

@@ -156,7 +156,7 @@ final class UpdatePreparation {
             prepareInBatches(store, keys, token, lease, new TimeLeft(keys.size()));
             return true;
         } catch (StoreUnavailableException away) {
-            log.debug("The update of {} could not be prepared in Redis cluster '{}'", keys, id, away);
+            log.debug("The update of {} could not be prepared in Redis '{}'", keys, id, away);
             return false;
         }
     }
@@ -167,7 +167,7 @@ final class UpdatePreparation {
             if (!degraded.proceeds(consistency)) {
                 throw new CacheUnavailableException(
                         id,
-                        "The update of " + key + " is refused: Redis cluster '" + id
+                        "The update of " + key + " is refused: Redis '" + id
                                 + "' cannot be prepared for it before"
                                 + " the commit, so other nodes could go on to return the old value (consistency = "
                                 + consistency + "). Repeat it when Redis is back, or set 'degraded."
@@ -175,7 +175,7 @@ final class UpdatePreparation {
                         away);
             }
         }
-        log.debug("Updating {} without preparing Redis cluster '{}' for it", keys, id, away);
+        log.debug("Updating {} without preparing Redis '{}' for it", keys, id, away);
     }
 
     private void writeToOutbox(
@@ -188,7 +188,7 @@ final class UpdatePreparation {
         } catch (OutboxException failed) {
             throw new CacheUnavailableException(
                     id,
-                    "The update of " + keys + " is refused: Redis cluster '" + id
+                    "The update of " + keys + " is refused: Redis '" + id
                             + "' cannot be prepared for it before the commit, and the outbox cannot be written ("
                             + failed.getMessage() + "), so other nodes could go on to return the old value."
                             + " Repeat it when Redis is back, and check the outbox.",

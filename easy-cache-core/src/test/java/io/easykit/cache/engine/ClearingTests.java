@@ -302,7 +302,7 @@ class ClearingTests {
 
         assertThatThrownBy(() -> here.update(List.of(cp.all()), this::change))
                 .isInstanceOf(CacheUnavailableException.class)
-                .hasMessageStartingWith("The update of all of 'name' is refused: Redis cluster 'default' cannot be");
+                .hasMessageStartingWith("The update of all of 'name' is refused: Redis 'default' cannot be");
 
         assertThat(database).hasValue("old");
         assertThat(bench.clock.nanoTime()).as("refused at once").isEqualTo(before);

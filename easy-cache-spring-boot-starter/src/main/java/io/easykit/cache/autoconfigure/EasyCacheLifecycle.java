@@ -72,7 +72,7 @@ final class EasyCacheLifecycle implements SmartLifecycle {
                 if (attempt == ATTEMPTS) {
                     return Optional.of(Problem.setting(
                             "easy-cache.require-redis-at-start",
-                            "true, but Redis cluster '" + clusterId + "' does not reply: " + away.getMessage(),
+                            "true, but Redis '" + clusterId + "' does not reply: " + away.getMessage(),
                             "Start that Redis or correct its address. Without this setting the application"
                                     + " starts without Redis and recovers by itself."));
                 }

@@ -182,7 +182,7 @@ class ClusterAutoConfigurationTests {
 
     @Test
     void refusesToStartWithoutRedisIfThatWasChosen() {
-        refuses("easy-cache.require-redis-at-start=true", "Redis cluster 'default' does not reply", "Start that Redis");
+        refuses("easy-cache.require-redis-at-start=true", "Redis 'default' does not reply", "Start that Redis");
         runner.run(context -> assertThat(context).hasNotFailed());
     }
 
