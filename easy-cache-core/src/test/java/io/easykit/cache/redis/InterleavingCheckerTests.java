@@ -39,6 +39,9 @@ class InterleavingCheckerTests {
     /** Sets the first seed of the random schedules, to repeat a run. */
     private static final String SEED = "easykit.checker.seed";
 
+    /** Random schedules of the heavy run, for AP and for CP each. */
+    private static final int SCHEDULES = Integer.getInteger("easykit.checker.schedules", 100_000);
+
     private static Laboratory laboratory;
 
     @BeforeAll
@@ -225,7 +228,7 @@ class InterleavingCheckerTests {
     @ParameterizedTest
     @EnumSource(Consistency.class)
     void noneOfManyRandomSchedulesViolatesTheInvariants(Consistency consistency) {
-        walk(consistency, 1000);
+        walk(consistency, SCHEDULES);
     }
 
     @ParameterizedTest
