@@ -17,22 +17,22 @@ class ProtocolCheckerTests {
 
     @Test
     void keepsEveryPromiseUnderRandomFaults() {
-        check(100, 60, Kind.PLAIN);
+        check(60, 60, Kind.PLAIN);
     }
 
     @Test
     void keepsTheOrderOfEachKeyUnderRandomFaults() {
-        check(100, 100, Kind.ORDERED);
+        check(60, 100, Kind.ORDERED);
     }
 
     @Test
     void keepsTheLimitsUnderRandomFaults() {
-        check(60, 80, Kind.LIMITED);
+        check(40, 80, Kind.LIMITED);
     }
 
     @Test
     void keepsTheLimitsOfShardsThatLendUnderRandomFaults() {
-        check(60, 80, Kind.LENDING);
+        check(40, 80, Kind.LENDING);
     }
 
     @Test

@@ -36,7 +36,7 @@ class ClearingCheckerTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"AP, 1, 1, 1, 2", "CP, 1, 1, 1, 2", "AP, 2, 1, 0, 2", "CP, 2, 1, 0, 1"})
+    @CsvSource({"AP, 1, 1, 1, 2", "CP, 1, 1, 1, 2", "AP, 2, 1, 0, 1", "CP, 2, 1, 0, 1"})
     void noInterleavingViolatesTheInvariants(
             Consistency consistency, int updaters, int reads, int repeats, int lastTick) {
         explore(laboratory, consistency, updaters, reads, repeats, lastTick, Set.of());

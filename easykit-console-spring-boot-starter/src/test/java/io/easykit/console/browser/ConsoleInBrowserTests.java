@@ -123,30 +123,43 @@ class ConsoleInBrowserTests {
     }
 
     /**
-     * @param all whether each form is checked by all rules and in all rows. Otherwise this is done in the first form: the
-     *     others have the same elements, and are checked for colors and sizes
+     * @param all whether all pairs of a width, a scheme and a language are checked, by all rules and in all rows. Otherwise the second
+     *     form has the same elements as the first, and is checked for colors and sizes
      */
     private static void everyPageIsAccessibleAndFits(boolean all) {
         searchJob();
         Map<String, String> pages = pages();
         List<String> findings = new ArrayList<>();
-        // Every pair of width, scheme and language.
-        for (boolean narrow : new boolean[] {false, true}) {
-            for (boolean dark : new boolean[] {false, true}) {
-                int width = narrow ? NARROW : WIDE;
-                String language = narrow == dark ? "en" : "zh-CN";
-                boolean whole = all || (!narrow && !dark);
-                int rows = whole ? ALL_ROWS : SOME_ROWS;
-                List<String> rules = whole ? List.of() : Browser.LOOKS;
-                browser.become(width, dark, language);
-                pages.forEach((name, hash) -> {
-                    browser.open(hash);
-                    look(name + "-" + width + (dark ? "-dark-" : "-light-") + language, rows, rules, findings);
-                });
-            }
+        List<Form> forms = all ? Form.PAIRS : Form.OPPOSITES;
+        for (Form form : forms) {
+            boolean whole = all || form.equals(forms.get(0));
+            browser.become(form.width, form.dark, form.language);
+            pages.forEach((name, hash) -> {
+                browser.open(hash);
+                look(name + form, whole ? ALL_ROWS : SOME_ROWS, whole ? List.of() : Browser.LOOKS, findings);
+            });
         }
 
         assertThat(findings).isEmpty();
+    }
+
+    /** A kind of browser. */
+    private record Form(int width, boolean dark, String language) {
+
+        /** Every width, scheme and language. */
+        static final List<Form> OPPOSITES = List.of(new Form(WIDE, false, "zh-CN"), new Form(NARROW, true, "en"));
+
+        /** Every pair of them. */
+        static final List<Form> PAIRS = List.of(
+                new Form(WIDE, false, "en"),
+                new Form(WIDE, true, "zh-CN"),
+                new Form(NARROW, false, "zh-CN"),
+                new Form(NARROW, true, "en"));
+
+        @Override
+        public String toString() {
+            return "-" + width + (dark ? "-dark-" : "-light-") + language;
+        }
     }
 
     @Test
