@@ -3,6 +3,7 @@ package io.easykit.delayqueue.memory;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
@@ -26,7 +27,18 @@ final class Wakeups {
     Subscription subscribe(Collection<ShardKey> keys, WakeupListener listener) {
         Subscriber subscriber = new Subscriber(Set.copyOf(keys), listener);
         subscribers.add(subscriber);
-        return () -> subscribers.remove(subscriber);
+        return new Subscription() {
+            /** No wakeup is lost. */
+            @Override
+            public Duration sinceProof() {
+                return Duration.ZERO;
+            }
+
+            @Override
+            public void close() {
+                subscribers.remove(subscriber);
+            }
+        };
     }
 
     /**

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,8 @@ import org.springframework.data.redis.listener.ChannelTopic;
 final class WakeupSubscriber implements MessageListener, SubscriptionListener {
 
     private static final Logger log = LoggerFactory.getLogger(WakeupSubscriber.class);
+
+    private static final Pattern MILLIS = Pattern.compile("\\d{1,18}");
 
     private final Map<String, ShardKey> byChannel;
     private final WakeupListener listener;
@@ -76,7 +79,7 @@ final class WakeupSubscriber implements MessageListener, SubscriptionListener {
     public void onMessage(Message message, byte @Nullable [] pattern) {
         ShardKey shard = byChannel.get(new String(message.getChannel(), StandardCharsets.UTF_8));
         String due = new String(message.getBody(), StandardCharsets.US_ASCII);
-        if (shard != null && due.matches("\\d{1,18}")) {
+        if (shard != null && MILLIS.matcher(due).matches()) {
             notifyListener(shard, Instant.ofEpochMilli(Long.parseLong(due)));
         }
     }

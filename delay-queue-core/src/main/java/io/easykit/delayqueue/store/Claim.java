@@ -2,6 +2,8 @@ package io.easykit.delayqueue.store;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /**
  * A request for messages. A claim without a reply is repeated with the same owner and request number, and gets the same
@@ -34,6 +36,10 @@ public record Claim(
 
     /** About 10 ms on a line of 100 Mbit/s. */
     public static final int MOST_BYTES = 1 << 17;
+
+    private static final Pattern OWNER = Pattern.compile("[A-Za-z0-9._@/-]{1,200}");
+
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(1);
 
     /** A claim of as many bytes as usual, without limits. */
     public Claim(String owner, long request, int count, int besideLost, Duration lease, List<Lease> acknowledged) {
@@ -68,20 +74,21 @@ public record Claim(
     }
 
     public Claim {
-        require(owner.matches("[A-Za-z0-9._@/-]{1,200}"), "Owner '" + owner + "' has other characters than . _ - @ /");
-        require(request >= 1, "Request numbers start at 1");
+        require(OWNER.matcher(owner).matches(), () -> "Owner '" + owner + "' has other characters than . _ - @ /");
+        require(request >= 1, () -> "Request numbers start at 1");
         require(
                 count >= 1 && count <= QueueStore.MAX_BATCH,
-                "A count is 1 to " + QueueStore.MAX_BATCH + ", not " + count);
-        require(besideLost >= 0 && besideLost <= count, "Beside a lost message: 0 to count");
-        require(lease.compareTo(Duration.ofMillis(1)) >= 0, "A lease lasts a millisecond at least, not " + lease);
-        require(bytes >= 1, "A claim is of at least one byte, not " + bytes);
+                () -> "A count is 1 to " + QueueStore.MAX_BATCH + ", not " + count);
+        require(besideLost >= 0 && besideLost <= count, () -> "Beside a lost message: 0 to count");
+        require(lease.compareTo(SHORTEST_LEASE) >= 0, () -> "A lease lasts a millisecond at least, not " + lease);
+        require(bytes >= 1, () -> "A claim is of at least one byte, not " + bytes);
         acknowledged = List.copyOf(acknowledged);
     }
 
-    private static void require(boolean holds, String complaint) {
+    /** Each claim is checked, so the text is made only if it is needed. */
+    private static void require(boolean holds, Supplier<String> complaint) {
         if (!holds) {
-            throw new IllegalArgumentException(complaint + ".");
+            throw new IllegalArgumentException(complaint.get() + ".");
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.store.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,5 +49,13 @@ class InMemoryQueueStoreTests {
         store.clear();
 
         assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).wishes()).isEmpty();
+    }
+
+    /** So listeners of tests poll each five seconds of virtual time only. */
+    @Test
+    void losesNoWakeups() {
+        try (Subscription subscription = store.subscribe(List.of(new ShardKey("orders", 0)), (shard, due) -> {})) {
+            assertThat(subscription.sinceProof()).isZero();
+        }
     }
 }
