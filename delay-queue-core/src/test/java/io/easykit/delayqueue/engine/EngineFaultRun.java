@@ -73,6 +73,7 @@ public final class EngineFaultRun {
     private final Map<String, Integer> failures = new HashMap<>();
     private final Map<String, Attempt> current = new HashMap<>();
     private final Set<Acknowledgment> settled = new HashSet<>();
+    private final List<AssertionError> broken = new ArrayList<>();
     private boolean calm;
 
     EngineFaultRun(long seed) {
@@ -121,6 +122,9 @@ public final class EngineFaultRun {
         members.forEach(member -> member.node.thaw());
         begin();
         time.advanceUntil(Duration.ofMinutes(10), "all work is done", this::isDone);
+        if (!broken.isEmpty()) {
+            throw broken.get(0);
+        }
         checkEnd();
     }
 
@@ -233,8 +237,8 @@ public final class EngineFaultRun {
 
     private void handle(Member member, DelayMessage<String> message) {
         String id = message.id();
-        assertThat(time.now()).as("%s starts early", id).isAfterOrEqualTo(due.get(id));
-        assertThat(cancelled).as("runs after it was cancelled").doesNotContain(id);
+        check(() -> assertThat(time.now()).as("%s starts early", id).isAfterOrEqualTo(due.get(id)));
+        check(() -> assertThat(cancelled).as("runs after it was cancelled").doesNotContain(id));
         Attempt before = current.put(id, new Attempt(member, message.acknowledgment()));
         if (before != null && before.member.node.isAlive()) {
             // The one before has lost the message, or notices at this very moment, or when it wakes up.
@@ -249,6 +253,15 @@ public final class EngineFaultRun {
             settle(plan, message);
         } else {
             member.node.after(runtime, () -> settle(plan, message));
+        }
+    }
+
+    /** The container would take an error of the handler for a failed run. */
+    private void check(Runnable promise) {
+        try {
+            promise.run();
+        } catch (AssertionError e) {
+            broken.add(e);
         }
     }
 
