@@ -85,6 +85,26 @@ final class ClusterTopology {
         }
     }
 
+    /**
+     * Connects again to one node, in the background. The connections to other nodes stay.
+     *
+     * @param name from {@link #nodeOf}
+     * @return whether the client can do this; only one of {@link DedicatedConnections} can
+     */
+    boolean reconnect(RedisClusterClient cluster, String name) {
+        RedisClusterNode node = cluster.getPartitions().getPartitionByNodeId(name);
+        if (!(cluster instanceof ClusterClient own)) {
+            return false;
+        }
+        if (node != null) {
+            var unused = own.reconnect(node.getUri())
+                    .whenComplete((found, failure) -> log.debug(
+                            "Connections to {} that are silent were closed: {}", node.getUri(), found, failure));
+            connection.replaced();
+        }
+        return true;
+    }
+
     /** Reads the topology again, in the background. */
     void refresh(RedisClusterClient cluster) {
         masters();

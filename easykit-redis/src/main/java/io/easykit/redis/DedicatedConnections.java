@@ -1,10 +1,12 @@
 package io.easykit.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
@@ -24,7 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *   <li>fail a command that gets no reply within the command timeout;
  *   <li>reject commands while disconnected, and replay none after a reconnect;
  *   <li>try to reconnect at least every half second;
- *   <li>follow the topology of a cluster;
+ *   <li>follow the topology of a cluster, over the connections they have ({@link ClusterClient});
  *   <li>use the master only;
  *   <li>are not traced, because products poll Redis all the time;
  *   <li>are watched for large values in transit ({@link Transfers}).
@@ -174,6 +176,12 @@ public final class DedicatedConnections {
                 RedisConfiguration configuration, LettuceClientConfiguration client, DedicatedResources resources) {
             super(configuration, client);
             this.resources = resources;
+        }
+
+        @Override
+        protected AbstractRedisClient createClient() {
+            AbstractRedisClient client = super.createClient();
+            return client instanceof RedisClusterClient cluster ? ClusterClient.like(cluster) : client;
         }
 
         @Override

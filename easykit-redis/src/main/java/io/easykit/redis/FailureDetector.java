@@ -19,10 +19,7 @@ final class FailureDetector {
     /** Longer than a pause of a garbage collector or a fork. Sentinel and Cluster take longer to promote. */
     static final Duration SILENCE = Duration.ofSeconds(2);
 
-    /**
-     * Silence after which the topology of a cluster is refreshed. A refresh costs no connection and takes two seconds
-     * while a node is silent, so it begins before a replica is promoted.
-     */
+    /** Silence after which the topology of a cluster is refreshed. A refresh costs no connection ({@link ClusterClient}). */
     static final Duration SILENCE_BEFORE_REFRESH = Duration.ofSeconds(1);
 
     static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
@@ -47,7 +44,7 @@ final class FailureDetector {
     private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final AtomicLong lastLogged = new AtomicLong(System.nanoTime() - LOG_PAUSE.toNanos());
 
-    /** @param silenceOfANode silence of a cluster node after which the connections to all nodes are replaced */
+    /** @param silenceOfANode silence of a cluster node after which the connections to this node are replaced */
     FailureDetector(
             SharedConnection connection,
             ClusterTopology topology,
@@ -63,7 +60,7 @@ final class FailureDetector {
 
     /** The watch of the server of a key. */
     ReplyWatch watchOf(byte[] key) {
-        return watches.computeIfAbsent(topology.nodeOf(key), node -> new ReplyWatch());
+        return watches.computeIfAbsent(topology.nodeOf(key), ReplyWatch::new);
     }
 
     /**
@@ -76,7 +73,7 @@ final class FailureDetector {
             watch.answered();
             ErrorReply error = ErrorReply.of(failure);
             if (error != null && error.isMendedByAnotherServer()) {
-                leave("its server replies " + error.code(), LEAST_PAUSE);
+                leave(watch, "its server replies " + error.code(), Duration.ZERO);
             }
             return;
         }
@@ -87,13 +84,14 @@ final class FailureDetector {
         }
         Duration unanswered = watch.unanswered(sent);
         if (unanswered.compareTo(silent ? silence() : DISCONNECTED) >= 0) {
-            leave(silent ? "its server does not reply" : "it is lost", unanswered);
+            // Lettuce makes a lost connection again by itself.
+            leave(watch, silent ? "its server does not reply" : "it is lost", silent ? unanswered : Duration.ZERO);
         }
     }
 
     /** Records that the sentinels name another master than that of the connection. */
     void otherMaster() {
-        leave("the sentinels name another master", LEAST_PAUSE);
+        replace("the sentinels name another master");
     }
 
     /** Drops the connection. */
@@ -103,25 +101,47 @@ final class FailureDetector {
         }
     }
 
-    private void leave(String reason, Duration unanswered) {
+    private void leave(ReplyWatch watch, String reason, Duration silence) {
         RedisClusterClient cluster = topology.client();
-        if (cluster != null && unanswered.compareTo(silenceOfANode) < 0) {
-            if (isDue(lastRefresh, LEAST_PAUSE)) {
-                log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
-                topology.refresh(cluster);
-            }
-        } else if (isDue(lastReplacement, LEAST_PAUSE)) {
-            if (isDue(lastLogged, LOG_PAUSE)) {
-                log.info(
-                        "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
-                                + " the new connection. Logged once a minute.",
-                        reason);
+        if (cluster == null) {
+            replace(reason);
+            return;
+        }
+        if (isDue(lastRefresh, LEAST_PAUSE)) {
+            log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
+            topology.refresh(cluster);
+        }
+        if (silence.compareTo(silenceOfANode) >= 0 && isDue(lastReplacement, LEAST_PAUSE)) {
+            watches.remove(watch.server());
+            if (topology.reconnect(cluster, watch.server())) {
+                logReplacement(reason);
             } else {
-                log.debug("Replacing the connection to Redis again, because {}", reason);
+                replaceNow(reason);
             }
-            replaceConnection();
-            connection.want(System.nanoTime());
-            var unused = connection.get();
+        }
+    }
+
+    private void replace(String reason) {
+        if (isDue(lastReplacement, LEAST_PAUSE)) {
+            replaceNow(reason);
+        }
+    }
+
+    private void replaceNow(String reason) {
+        logReplacement(reason);
+        replaceConnection();
+        connection.want(System.nanoTime());
+        var unused = connection.get();
+    }
+
+    private void logReplacement(String reason) {
+        if (isDue(lastLogged, LOG_PAUSE)) {
+            log.info(
+                    "Replacing the connection to Redis, because {}. Commands in flight fail; later ones use"
+                            + " the new connection. Logged once a minute.",
+                    reason);
+        } else {
+            log.debug("Replacing the connection to Redis again, because {}", reason);
         }
     }
 

@@ -37,8 +37,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *   <li>If the sentinels name another master, the connection is replaced, although the former one still replies
  *       ({@link SentinelWatch}).
  *   <li>In a cluster each node is watched separately, and the topology is refreshed instead, after
- *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}, so that connections to healthy nodes stay. Only a node that is silent for
- *       {@link FailureDetector#SILENCE_OF_A_NODE} although it is still the master causes the connections to all nodes to be replaced.
+ *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}. If a node is silent for {@link FailureDetector#SILENCE_OF_A_NODE} although
+ *       it is still the master, the connections to it are made again. Connections to healthy nodes always stay, and a refresh
+ *       makes no others ({@link ClusterClient}).
  *   <li>Connecting runs on a separate thread. Callers wait for it as for a reply, at most for the command timeout. If a
  *       caller has given up by then, its command is not sent.
  *   <li>A connection that took {@link SharedConnection#SLOW_CONNECT} or longer is made a second time: its server may be a former master

@@ -7,8 +7,19 @@ final class ReplyWatch {
 
     private static final long ANSWERED = 0;
 
+    private final String server;
+
     /** Time at which the first unanswered command was sent, from {@link System#nanoTime}. */
     private volatile long unansweredSince = ANSWERED;
+
+    /** @param server from {@link ClusterTopology#nodeOf} */
+    ReplyWatch(String server) {
+        this.server = server;
+    }
+
+    String server() {
+        return server;
+    }
 
     void answered() {
         if (unansweredSince != ANSWERED) {

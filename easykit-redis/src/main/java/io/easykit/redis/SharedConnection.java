@@ -102,8 +102,13 @@ final class SharedConnection {
             return false;
         }
         replace = true;
-        replacementActions.forEach(Runnable::run);
+        replaced();
         return true;
+    }
+
+    /** Runs the actions after a replacement, of all or of one server of a cluster. */
+    void replaced() {
+        replacementActions.forEach(Runnable::run);
     }
 
     private Attempt connect(@Nullable Attempt over) {

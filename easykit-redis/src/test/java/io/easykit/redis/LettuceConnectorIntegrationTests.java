@@ -58,20 +58,26 @@ class LettuceConnectorIntegrationTests {
     }
 
     @Test
-    void leavesTheConnectionToAClusterNodeThatIsSilentAlthoughItIsStillTheMaster() {
+    void leavesOnlyTheConnectionToAClusterNodeThatIsSilentAlthoughItIsStillTheMaster() {
         RedisServer master = CLUSTER.masters().get(0);
         TcpProxy line = open(TcpProxy.to(master));
         LettuceConnectionFactory factory = factory(
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), through(line, master));
         LettuceConnector connector = connector(factory, Duration.ofSeconds(1));
         byte[] key = keyOn(master);
-        await().until(() -> pings(connector, key));
+        await().until(() -> pingsAll(connector));
+        reconnects.clear();
 
         line.strand();
 
         await().atMost(Duration.ofSeconds(30)).until(() -> pings(connector, key));
         assertThat(((RedisClusterClient) factory.getRequiredNativeClient()).getPartitions())
                 .hasSize(3);
+        await().until(() -> pingsAll(connector));
+        assertThat(reconnects)
+                .as("connections made again")
+                .extracting(address -> ((InetSocketAddress) address).getPort())
+                .containsOnly(line.port());
     }
 
     /** A caller that calls once a second need not wait for its next call. The driver may also find a new master by itself. */
@@ -148,6 +154,46 @@ class LettuceConnectorIntegrationTests {
         ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
 
         assertThat(reconnects).isEmpty();
+    }
+
+    @Test
+    void readsTheTopologyOverTheConnectionsItHas() {
+        LettuceConnectionFactory factory = factory(
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
+        LettuceConnector connector = connector(factory, NEVER);
+        await().until(() -> pingsAll(connector));
+        RedisClusterClient client = (RedisClusterClient) factory.getRequiredNativeClient();
+        List<RawRedis> masters =
+                CLUSTER.masters().stream().map(master -> open(master.connect())).toList();
+        List<Long> before = connectionsMade(masters);
+
+        CLUSTER.masters().forEach(RedisServer::pause);
+        client.refreshPartitions();
+        CLUSTER.masters().forEach(RedisServer::resume);
+        assertThat(connectionsMade(masters)).as("without a reply").isEqualTo(before);
+
+        for (int i = ClusterClient.UNANSWERED; i < ClusterClient.MOST_UNCHANGED; i++) {
+            client.refreshPartitions();
+        }
+
+        assertThat(connectionsMade(masters)).isEqualTo(before);
+        assertThat(connector.masters()).hasSize(3);
+
+        client.refreshPartitions();
+
+        assertThat(connectionsMade(masters))
+                .as("after the reading of all nodes that follows")
+                .isEqualTo(before.stream().map(count -> count + 1).toList());
+    }
+
+    private static List<Long> connectionsMade(List<RawRedis> servers) {
+        return servers.stream()
+                .map(server -> Long.valueOf(server.info("stats").get("total_connections_received")))
+                .toList();
+    }
+
+    private static boolean pingsAll(LettuceConnector connector) {
+        return CLUSTER.masters().stream().allMatch(master -> pings(connector, keyOn(master)));
     }
 
     private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfANode) {

@@ -28,9 +28,8 @@ class TopologyTrialTests {
     private static final long P99_FLOOR_MICROS = 20_000;
 
     /**
-     * The same with TLS. A node reads the topology again once a second while a master is away, with a handshake for each
-     * server, product and node: 24 handshakes, of which both sides run on the machine of the trial. On two cores the
-     * other calls wait for them. Half of the command timeout, so that calls to healthy masters do not fail.
+     * The same with TLS. The handshakes with the promoted master, and those after the fault, run on the machine of the trial, both
+     * sides of them. Half of the command timeout, so that calls to healthy masters do not fail.
      */
     private static final long TLS_P99_FLOOR_MICROS = 125_000;
 
