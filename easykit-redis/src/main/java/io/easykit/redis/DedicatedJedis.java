@@ -23,9 +23,7 @@ import redis.clients.jedis.util.Pool;
  * Copies the application's Jedis connection factory for a product's own use: the same servers, credentials and TLS,
  * with a separate pool of connections that
  * <ul>
- *   <li>fail a command that gets no reply within the command timeout;
- *   <li>are opened within the command timeout;
- *   <li>are waited for within the command timeout;
+ *   <li>fail a command that gets no reply within the command timeout, with all steps of the driver ({@link BoundedCalls});
  *   <li>are closed when a call got no reply, or reached a server that is not a master ({@link #failed}). The next call
  *       connects again: with Sentinel to the present master, otherwise to the present owner of the address.
  * </ul>
@@ -40,24 +38,28 @@ public final class DedicatedJedis extends JedisConnectionFactory {
     /** Jedis reads the topology again after the last attempt. */
     private static final int ATTEMPTS = 2;
 
+    private final BoundedCalls bounded;
     private volatile @Nullable Pool<Jedis> pool;
 
-    private DedicatedJedis(RedisStandaloneConfiguration server, JedisClientConfiguration client) {
+    private DedicatedJedis(RedisStandaloneConfiguration server, Client client) {
         super(server, client);
+        this.bounded = new BoundedCalls(client.timeout);
     }
 
-    private DedicatedJedis(RedisSentinelConfiguration sentinels, JedisClientConfiguration client) {
+    private DedicatedJedis(RedisSentinelConfiguration sentinels, Client client) {
         super(sentinels, client);
+        this.bounded = new BoundedCalls(client.timeout);
     }
 
-    private DedicatedJedis(RedisClusterConfiguration cluster, JedisClientConfiguration client) {
+    private DedicatedJedis(RedisClusterConfiguration cluster, Client client) {
         super(cluster, client);
+        this.bounded = new BoundedCalls(client.timeout);
     }
 
     /**
      * Returns a factory that has not been started. The caller starts, stops and destroys it; the original is not changed.
      *
-     * @param commandTimeout maximum time to wait for a connection from the pool, to connect, and for a reply; at least 1 ms
+     * @param commandTimeout maximum time of a call, with the time to get a connection; at least 1 ms
      */
     public static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout) {
         if (commandTimeout.toMillis() < 1) {
@@ -74,7 +76,7 @@ public final class DedicatedJedis extends JedisConnectionFactory {
         return copy;
     }
 
-    private static JedisConnectionFactory newFactory(JedisConnectionFactory original, JedisClientConfiguration client) {
+    private static JedisConnectionFactory newFactory(JedisConnectionFactory original, Client client) {
         RedisSentinelConfiguration sentinels = original.getSentinelConfiguration();
         if (sentinels != null) {
             return new DedicatedJedis(sentinels, client);
@@ -96,6 +98,17 @@ public final class DedicatedJedis extends JedisConnectionFactory {
         copy.setPassword(cluster.getPassword());
         copy.setMaxRedirects(ATTEMPTS);
         return copy;
+    }
+
+    /** Makes the calls. A call over a connection of this factory itself may wait for each step of the driver. */
+    BoundedCalls bounded() {
+        return bounded;
+    }
+
+    @Override
+    public void destroy() {
+        bounded.close();
+        super.destroy();
     }
 
     @Override

@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Calls Redis over any driver that Spring Data supports, one command at a time on the caller's thread, with the driver's own
- * timeouts.
+ * Calls Redis over any driver that Spring Data supports, one command at a time, while the caller waits. The timeouts are those of the
+ * driver; over {@link DedicatedJedis} each call has the command timeout for all its steps ({@link BoundedCalls}).
  *
  * <p>Drivers do not report new connections. After a call that failed because of its connection or server, the next one that succeeds
  * counts as a call over a new connection.
@@ -84,7 +84,15 @@ public final class SpringCalls implements ScriptExecutor {
     }
 
     private <T extends @Nullable Object> T with(Function<RedisConnection, T> command) {
+        return connections instanceof DedicatedJedis jedis
+                ? jedis.bounded().call(turn -> with(command, turn::begin))
+                : with(command, () -> {});
+    }
+
+    /** @param begin called with a connection, before anything is sent; may throw */
+    private <T extends @Nullable Object> T with(Function<RedisConnection, T> command, Runnable begin) {
         try (RedisConnection redis = connect()) {
+            begin.run();
             T reply = command.apply(redis);
             if (lost.get() && lost.compareAndSet(true, false)) {
                 reconnectActions.forEach(Runnable::run);

@@ -13,8 +13,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -28,9 +32,22 @@ class DedicatedJedisIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
+    /** Of calls whose duration counts. Generous: the machine may be busy. */
+    private static final Duration LONG_TIMEOUT = TIMEOUT.multipliedBy(3);
+
     private static final int IDLE = 5;
 
+    /** Size of the pool. */
+    private static final int CONNECTIONS = 16;
+
+    private static final ExecutorService THREADS = Executors.newCachedThreadPool();
+
     private JedisConnectionFactory factory;
+
+    @AfterAll
+    static void shutDown() {
+        THREADS.shutdownNow();
+    }
 
     @AfterEach
     void destroy() {
@@ -123,14 +140,67 @@ class DedicatedJedisIntegrationTests {
         }
     }
 
+    /** With the timeouts of Jedis alone the last callers would wait for a connection, and then for the handshake of their own. */
+    @Test
+    void aCallEndsWithinItsTimeoutThoughAllConnectionsHang() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                TcpProxy line = TcpProxy.to(server)) {
+            SpringCalls calls = callsOf(new RedisStandaloneConfiguration(line.host(), line.port()), LONG_TIMEOUT);
+            assertThat(write(calls)).isTrue();
+
+            line.freeze();
+            List<CompletableFuture<Duration>> failed = Stream.generate(
+                            () -> CompletableFuture.supplyAsync(() -> timeToFail(calls), THREADS))
+                    .limit(2 * CONNECTIONS)
+                    .toList();
+
+            for (CompletableFuture<Duration> one : failed) {
+                assertThat(one.get()).isLessThan(LONG_TIMEOUT.multipliedBy(2));
+            }
+            line.heal();
+            await().until(() -> write(calls));
+        }
+    }
+
+    /** Jedis alone would try a second time, and read the topology from each node. */
+    @Test
+    void aCallToAMasterThatHangsEndsWithinItsTimeout() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            SpringCalls calls = callsOf(
+                    new RedisClusterConfiguration(
+                            Arrays.asList(cluster.addresses().split(","))),
+                    LONG_TIMEOUT);
+            assertThat(write(calls)).isTrue();
+            RedisServer master = cluster.masterOf("key");
+
+            master.pause();
+            try {
+                assertThat(timeToFail(calls)).isLessThan(LONG_TIMEOUT.multipliedBy(2));
+            } finally {
+                master.resume();
+            }
+            await().until(() -> write(calls));
+        }
+    }
+
+    private static Duration timeToFail(SpringCalls calls) {
+        long began = System.nanoTime();
+        assertThat(write(calls)).isFalse();
+        return Duration.ofNanos(System.nanoTime() - began);
+    }
+
     private SpringCalls callsOf(Object servers) {
+        return callsOf(servers, TIMEOUT);
+    }
+
+    private SpringCalls callsOf(Object servers, Duration timeout) {
         JedisConnectionFactory original = servers instanceof RedisClusterConfiguration cluster
                 ? new JedisConnectionFactory(cluster)
                 : servers instanceof RedisSentinelConfiguration sentinels
                         ? new JedisConnectionFactory(sentinels)
                         : new JedisConnectionFactory((RedisStandaloneConfiguration) servers);
         original.afterPropertiesSet();
-        factory = DedicatedJedis.copyOf(original, TIMEOUT);
+        factory = DedicatedJedis.copyOf(original, timeout);
         factory.start();
         return new SpringCalls(factory);
     }

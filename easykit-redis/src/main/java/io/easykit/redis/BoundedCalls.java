@@ -1,0 +1,133 @@
+package io.easykit.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.QueryTimeoutException;
+
+/**
+ * Makes calls over a driver that blocks, on threads of its own, and waits for each no longer than the command timeout.
+ *
+ * <p>A driver that blocks has a timeout for each of its steps: for a connection of the pool, to connect, for each reply of the
+ * handshake, for the reply, and again for a second attempt. Their sum is several times the command timeout. The thread of a call that
+ * was given up goes through these steps; its caller does not wait for it.
+ */
+final class BoundedCalls {
+
+    /** Maximum number of calls at a time, including those that were given up. Further ones wait. */
+    private static final int THREADS = 128;
+
+    /** Until a first call has succeeded: a new JVM loads classes, and makes the first connection. */
+    private static final int FIRST_CALL_FACTOR = 4;
+
+    private static final long IDLE_SECONDS = 30;
+
+    private final Duration timeout;
+    private final ThreadPoolExecutor threads;
+    private volatile boolean everSucceeded;
+
+    BoundedCalls(Duration timeout) {
+        this.timeout = timeout;
+        this.threads = new ThreadPoolExecutor(
+                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new Daemons());
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Makes a call and waits for it. If the thread is interrupted, the wait goes on, as that for a socket would.
+     *
+     * @param call must call {@link Turn#begin} when it has a connection, before it sends anything
+     * @throws NotConnectedException if there was no connection in time; nothing is sent
+     * @throws QueryTimeoutException if there was no reply in time
+     */
+    <T extends @Nullable Object> T call(Function<Turn, T> call) {
+        Turn turn = new Turn();
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        try {
+            threads.execute(() -> {
+                if (turn.isGivenUp()) {
+                    return;
+                }
+                try {
+                    reply.complete(call.apply(turn));
+                } catch (Throwable failure) {
+                    reply.completeExceptionally(failure);
+                }
+            });
+        } catch (RejectedExecutionException stopped) {
+            throw new NotConnectedException("The connections to Redis are closed", stopped);
+        }
+        Duration most = everSucceeded ? timeout : timeout.multipliedBy(FIRST_CALL_FACTOR);
+        try {
+            T value = CallerWait.UNINTERRUPTIBLE.get(reply, most);
+            everSucceeded = true;
+            return value;
+        } catch (TimeoutException late) {
+            throw turn.giveUp()
+                    ? new NotConnectedException("No connection to Redis within " + most, late)
+                    : new QueryTimeoutException("No reply within " + most, late);
+        } catch (Exception failure) {
+            throw rethrown(CallFailures.unwrapped(failure));
+        }
+    }
+
+    /** Ends the threads when their calls have ended. */
+    void close() {
+        threads.shutdown();
+    }
+
+    private static RuntimeException rethrown(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        return failure instanceof RuntimeException known ? known : new IllegalStateException(failure);
+    }
+
+    /** Whether a call may still send. */
+    static final class Turn {
+
+        private enum State {
+            WAITING,
+            BEGUN,
+            GIVEN_UP
+        }
+
+        private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+
+        /** @throws NotConnectedException if the caller has given up */
+        void begin() {
+            if (!state.compareAndSet(State.WAITING, State.BEGUN)) {
+                throw new NotConnectedException("No connection to Redis in time", null);
+            }
+        }
+
+        private boolean giveUp() {
+            return state.compareAndSet(State.WAITING, State.GIVEN_UP);
+        }
+
+        private boolean isGivenUp() {
+            return state.get() == State.GIVEN_UP;
+        }
+    }
+
+    private static final class Daemons implements ThreadFactory {
+
+        private final AtomicInteger count = new AtomicInteger();
+
+        @Override
+        public Thread newThread(Runnable work) {
+            Thread thread = new Thread(work, "easykit-redis-call-" + count.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        }
+    }
+}
