@@ -26,8 +26,11 @@ final class Probes {
     }
 
     /**
-     * Prepares and invalidates: a Redis that is full takes the second only. The client learns of a probe that is not
-     * answered: a connection over which none comes back may lead nowhere.
+     * Prepares and invalidates. The client is informed of a probe without a reply: its connection may lead nowhere.
+     *
+     * <p>A server that is full takes invalidations but no preparations, so it does not recover before it has room. It could be read
+     * safely, unless an epoch must be raised, which needs room. But each miss and each update would fail on it, and these failures
+     * would mark it unavailable again at once, in turns with recoveries that repeat all recent invalidations.
      */
     void run(Partitions in, int partition) {
         byte[] name = nameIn(in, partition);
