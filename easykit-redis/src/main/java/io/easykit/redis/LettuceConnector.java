@@ -112,8 +112,8 @@ public final class LettuceConnector {
 
     /**
      * Registers an action that runs after each connection but the first, with the address of its server, on a thread of
-     * Lettuce. It must return at once. Connections to sentinels, and connections that only read the topology of a
-     * cluster, do not count. In a cluster the action also runs for each new master, as soon as a refresh of
+     * Lettuce. It must return at once. Subscriptions, connections to sentinels, and those that only read the topology of a
+     * cluster do not count. In a cluster the action also runs for each new master, as soon as a refresh of
      * the topology finds it, because Lettuce connects to it only with the next command.
      */
     public void onReconnect(Consumer<SocketAddress> action) {

@@ -8,6 +8,7 @@ import io.lettuce.core.StatefulRedisConnectionImpl;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -225,8 +226,10 @@ final class SharedConnection {
 
         @Override
         public void onRedisConnected(RedisChannelHandler<?, ?> made, SocketAddress address) {
-            // Spring's connections use a byte array codec. Connections to sentinels and for the topology use text.
+            // Spring's connections use a byte array codec. Connections to sentinels and for the topology use text. A
+            // subscription runs no command.
             if (made instanceof StatefulRedisConnectionImpl<?, ?> commands
+                    && !(made instanceof StatefulRedisPubSubConnection<?, ?>)
                     && commands.getCodec() instanceof ByteArrayCodec) {
                 reconnected(address);
             }

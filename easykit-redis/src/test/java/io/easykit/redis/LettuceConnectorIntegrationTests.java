@@ -34,6 +34,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.listener.ChannelTopic;
 
 class LettuceConnectorIntegrationTests {
 
@@ -194,6 +195,28 @@ class LettuceConnectorIntegrationTests {
 
     private static boolean pingsAll(LettuceConnector connector) {
         return CLUSTER.masters().stream().allMatch(master -> pings(connector, keyOn(master)));
+    }
+
+    /** Of a subscription's connection the commands learn nothing. It may lead elsewhere. */
+    @Test
+    void doesNotCountConnectionsOfSubscriptions() {
+        RedisServer redis = open(RedisServer.start());
+        LettuceConnectionFactory factory =
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null));
+        LettuceConnector connector = connector(factory, NEVER);
+        await().until(() -> pings(connector, new byte[0]));
+        SubscriptionConnection subscriptions =
+                new SubscriptionConnection(factory, "test-subscriptions", (broken, failure) -> {});
+        opened.add(subscriptions::destroy);
+        subscriptions.open();
+        subscriptions.addMessageListener((message, pattern) -> {}, new ChannelTopic("channel"));
+
+        try (RawRedis raw = redis.connect()) {
+            raw.command("CLIENT", "KILL", "TYPE", "pubsub");
+            await().until(() -> raw.command("PUBLISH", "channel", "text").equals(1L));
+        }
+
+        assertThat(reconnects).isEmpty();
     }
 
     private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfANode) {
