@@ -22,6 +22,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * {@code SENTINEL FAILOVER}. Until then it acts as a master: it returns values that are old, and acknowledges writes that are
  * lost. A client that stays connected cannot see that from its replies.
  *
+ * <p>A sentinel may be wrong for ever: one that the others have lost, or that names a server differently. So if a new connection
+ * leads to the former master again, another sentinel is queried, and the pauses before further replacements get longer.
+ *
  * <p>Has no thread of its own: each call of the product may begin a query. Both products call at least once a second.
  */
 final class SentinelWatch {
@@ -30,6 +33,9 @@ final class SentinelWatch {
 
     /** Time after which the sentinels are tried again if none can be reached. The driver logs a line for each sentinel. */
     private static final Duration CONNECT_PAUSE = Duration.ofSeconds(10);
+
+    /** Maximum time between two replacements of connections that lead to the former master again. */
+    private static final Duration LONGEST_REPEAT_PAUSE = Duration.ofMinutes(1);
 
     /** Maximum time to wait for the reply of a sentinel. */
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(2);
@@ -51,6 +57,10 @@ final class SentinelWatch {
     private volatile @Nullable String named;
 
     private volatile @Nullable String formerlyNamed;
+
+    // Used by one query at a time.
+    private long repeatAt = connectAt;
+    private Duration repeatPause = PAUSE;
 
     private SentinelWatch(LettuceConnectionFactory factory, String masterName, Runnable onOtherMaster) {
         this.factory = factory;
@@ -96,11 +106,16 @@ final class SentinelWatch {
             return;
         }
         try {
-            query(present);
+            query(present, now);
         } catch (RuntimeException justClosed) {
             log.debug("The connection to a sentinel was just closed", justClosed);
             querying.set(false);
         }
+    }
+
+    /** Whether no query is under way. */
+    boolean isIdle() {
+        return !querying.get();
     }
 
     private void connect(long now) {
@@ -111,7 +126,7 @@ final class SentinelWatch {
                             StatefulRedisSentinelConnection<String, String> made = client.connectSentinel();
                             sentinel = made;
                             connectAt = now;
-                            query(made);
+                            query(made, now);
                             return;
                         }
                     } catch (RuntimeException away) {
@@ -128,14 +143,14 @@ final class SentinelWatch {
         }
     }
 
-    private void query(StatefulRedisSentinelConnection<String, String> from) {
+    private void query(StatefulRedisSentinelConnection<String, String> from, long now) {
         var unused = from.async()
                 .getMasterAddrByName(masterName)
                 .toCompletableFuture()
                 .orTimeout(REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((address, failure) -> {
                     try {
-                        answered(from, address, failure);
+                        answered(from, now, address, failure);
                     } finally {
                         querying.set(false);
                     }
@@ -144,30 +159,46 @@ final class SentinelWatch {
 
     private void answered(
             StatefulRedisSentinelConnection<String, String> from,
+            long now,
             @Nullable SocketAddress address,
             @Nullable Throwable failure) {
         if (failure != null) {
             log.debug("A sentinel did not return the address of the master", failure);
-            sentinel = null;
-            var unused = from.closeAsync();
+            leave(from);
         } else if (address instanceof InetSocketAddress master) {
-            compare(master.getHostString() + ":" + master.getPort());
+            compare(from, master, now);
         }
     }
 
-    private void compare(String now) {
+    /** The next query connects to the first sentinel that can be reached, as new connections of the product do. */
+    private void leave(StatefulRedisSentinelConnection<String, String> from) {
+        sentinel = null;
+        var unused = from.closeAsync();
+    }
+
+    private void compare(StatefulRedisSentinelConnection<String, String> from, InetSocketAddress master, long now) {
+        String address = master.getHostString() + ":" + master.getPort();
         String before = named;
-        if (before != null && !before.equals(now)) {
+        named = address;
+        if (before != null && !before.equals(address)) {
             formerlyNamed = before;
-            named = now;
             onOtherMaster.run();
             return;
         }
-        named = now;
-        // The sentinel that the new connection queried may not have known yet.
-        if (isAt(connectedTo, formerlyNamed) && !isAt(connectedTo, now)) {
-            onOtherMaster.run();
+        // The sentinel that the new connection queried may not have known yet. Or this one is wrong.
+        if (!isAt(connectedTo, formerlyNamed) || isAt(connectedTo, address)) {
+            repeatPause = PAUSE;
+            repeatAt = now;
+            return;
         }
+        if (now - repeatAt < 0) {
+            return;
+        }
+        repeatAt = now + repeatPause.toNanos();
+        Duration longer = repeatPause.multipliedBy(2);
+        repeatPause = longer.compareTo(LONGEST_REPEAT_PAUSE) < 0 ? longer : LONGEST_REPEAT_PAUSE;
+        leave(from);
+        onOtherMaster.run();
     }
 
     private static boolean isAt(@Nullable SocketAddress server, @Nullable String address) {

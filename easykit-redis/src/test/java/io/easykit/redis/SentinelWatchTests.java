@@ -1,15 +1,26 @@
 package io.easykit.redis;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -18,6 +29,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class SentinelWatchTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
+    private static final String LOCALHOST = "127.0.0.1";
+    private static final int PROMOTED = 1;
+    private static final int FORMER = 2;
+
+    private final long begin = System.nanoTime();
+    private final AtomicInteger replacements = new AtomicInteger();
+    private @Nullable LettuceConnectionFactory factory;
+    private SentinelWatch watch;
 
     @Test
     void isNeededWithSentinelsOnly() {
@@ -56,6 +75,67 @@ class SentinelWatchTests {
         }
     }
 
+    /** New connections query the first sentinel. The watch queries another one, whose data are old. */
+    @Test
+    void doesNotLeaveAMasterForEverBecauseOfASentinelThatIsWrong() throws IOException {
+        try (NamingSentinel first = new NamingSentinel(PROMOTED);
+                NamingSentinel wrong = new NamingSentinel(FORMER)) {
+            start(first, wrong);
+            query(1, 3);
+            first.refuse(true);
+            query(4, 7);
+            assertThat(replacements.get()).isGreaterThanOrEqualTo(1);
+
+            first.refuse(false);
+            query(8, 30);
+        }
+        assertThat(replacements.get()).isLessThan(7);
+    }
+
+    /** The sentinels have another name for its server than the driver. */
+    @Test
+    void leavesAMasterMoreAndMoreRarelyIfNewConnectionsLeadToItAgain() throws IOException {
+        try (NamingSentinel sentinel = new NamingSentinel(PROMOTED)) {
+            start(sentinel);
+            query(1, 3);
+            sentinel.named = FORMER;
+
+            query(4, 7);
+            assertThat(replacements.get()).isGreaterThanOrEqualTo(2);
+            query(8, 70);
+        }
+        assertThat(replacements.get()).isLessThan(10);
+    }
+
+    /** Begins a query for each of these seconds. A query whose sentinel is away connects to another one in the next second. */
+    private void query(int from, int to) {
+        for (int second = from; second <= to; second++) {
+            watch.queryIfDue(begin + Duration.ofSeconds(second).toNanos());
+            await().until(watch::isIdle);
+        }
+    }
+
+    private void start(NamingSentinel... sentinels) {
+        RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master("master");
+        for (NamingSentinel sentinel : sentinels) {
+            configuration.sentinel(LOCALHOST, sentinel.port());
+        }
+        factory = DedicatedConnections.copyOf(new LettuceConnectionFactory(configuration), TIMEOUT);
+        factory.start();
+        SharedConnection connection = new SharedConnection(factory);
+        watch = requireNonNull(SentinelWatch.of(factory, connection, () -> {
+            replacements.incrementAndGet();
+            connection.reconnected(new InetSocketAddress(InetAddress.getLoopbackAddress(), PROMOTED));
+        }));
+    }
+
+    @AfterEach
+    void stop() {
+        if (factory != null) {
+            factory.destroy();
+        }
+    }
+
     private static void closeConnections(ServerSocket server, AtomicInteger accepted) {
         Thread thread = new Thread(() -> {
             try {
@@ -74,5 +154,85 @@ class SentinelWatchTests {
     private static void awaitEndOfTheAttempt() {
         await().until(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().equals("easykit-redis-sentinel")));
+    }
+
+    /** Returns the port of a master that it is given, whatever is true. */
+    private static final class NamingSentinel implements AutoCloseable {
+
+        private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        private final Queue<Socket> clients = new ConcurrentLinkedQueue<>();
+        private volatile boolean refuses;
+        private volatile int named;
+
+        NamingSentinel(int named) throws IOException {
+            this.named = named;
+            daemon(this::acceptAll);
+        }
+
+        int port() {
+            return server.getLocalPort();
+        }
+
+        /** While on, closes its connections. */
+        void refuse(boolean on) throws IOException {
+            refuses = on;
+            for (Socket client : clients) {
+                client.close();
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            server.close();
+            for (Socket client : clients) {
+                client.close();
+            }
+        }
+
+        private void acceptAll() throws IOException {
+            while (true) {
+                Socket client = server.accept();
+                if (refuses) {
+                    client.close();
+                } else {
+                    clients.add(client);
+                    daemon(() -> reply(client));
+                }
+            }
+        }
+
+        private void reply(Socket client) throws IOException {
+            BufferedReader lines = new BufferedReader(new InputStreamReader(client.getInputStream(), US_ASCII));
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                List<String> command = new ArrayList<>();
+                for (int left = Integer.parseInt(line.substring(1)); left > 0; left--) {
+                    lines.readLine(); // the length
+                    command.add(lines.readLine());
+                }
+                String reply =
+                        switch (command.get(0)) {
+                            case "HELLO" -> "-ERR unknown command";
+                            case "SENTINEL" -> "*2\r\n$9\r\n" + LOCALHOST + "\r\n$1\r\n" + named;
+                            default -> "+PONG";
+                        };
+                client.getOutputStream().write((reply + "\r\n").getBytes(US_ASCII));
+            }
+        }
+
+        private static void daemon(ThrowingRunnable task) {
+            Thread thread = new Thread(() -> {
+                try {
+                    task.run();
+                } catch (IOException end) {
+                    // The connection or the test is over.
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private interface ThrowingRunnable {
+            void run() throws IOException;
+        }
     }
 }
