@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A claim has the permits of its own request number. A repetition that is carried out again hands out the same messages and
  *       uses none. What the claim does not use is lost, and is not passed on to the next one: the claim might still be carried out
  *       late.
- *   <li>They lapse {@link Lent#LAPSE_MILLIS} after they were taken, by the store's clock. So a node that stands still in between adds
- *       nothing to the rate of a later time.
+ *   <li>They lapse {@link Lent#LAPSE_MILLIS} after the first step began, by the clock of the shard that borrows. So a node that stands
+ *       still in between adds nothing to the rate of a later time. The clocks of two masters of a cluster may differ.
  * </ul>
  *
  * <p><b>When.</b> Only if the reply to a claim reports missing permits, and the last claim of this node in the other shard has met no due
@@ -76,21 +76,21 @@ final class Lenders {
         return least;
     }
 
-    /** Takes up to so many permits from the other shards. */
-    Borrowed borrow(int borrower, int most) {
+    /**
+     * Takes up to so many permits from the other shards.
+     *
+     * @param now time of the store's clock in the shard that borrows
+     */
+    Borrowed borrow(int borrower, int most, Instant now) {
         int permits = 0;
-        long until = Long.MAX_VALUE;
         for (int i = 1; i < idle.length() && permits < most; i++) {
             int shard = (borrower + i) % idle.length();
             if (idle.get(shard) == 1 && next.get(shard) - nanos.getAsLong() <= 0) {
                 Lent lent = lent(shard, most - permits);
-                if (lent != null && lent.permits() > 0) {
-                    permits += lent.permits();
-                    until = Math.min(until, lent.now().toEpochMilli() + Lent.LAPSE_MILLIS);
-                }
+                permits += lent == null ? 0 : lent.permits();
             }
         }
-        return permits == 0 ? Borrowed.NONE : new Borrowed(permits, until);
+        return permits == 0 ? Borrowed.NONE : new Borrowed(permits, now.toEpochMilli() + Lent.LAPSE_MILLIS);
     }
 
     private @Nullable Lent lent(int shard, int most) {

@@ -145,6 +145,8 @@ final class MessageClaimer {
             int batch = context.endpoint().batchSize();
             int most = Math.min(QueueStore.MAX_BATCH, calls.all() * batch);
             int besideLost = Math.min(most, calls.free() * batch);
+            // First: if it fails, no acknowledgement has been taken.
+            Borrowed borrowed = borrow(most);
             piggybacked = settlements.takeAcknowledged();
             unanswered = new Claim(
                     owner,
@@ -155,7 +157,7 @@ final class MessageClaimer {
                     bytes,
                     context.limits(),
                     InFlightMessage.leases(piggybacked),
-                    borrow(most));
+                    borrowed);
         }
         long asked = context.nanos();
         Claimed answer = ask(unanswered);
@@ -176,7 +178,7 @@ final class MessageClaimer {
             return Borrowed.NONE;
         }
         wanted = Math.min(most, 2 * wanted);
-        return context.lenders().borrow(context.shard().shard(), wanted);
+        return context.lenders().borrow(context.shard().shard(), wanted, storeClock.at(context.nanos()));
     }
 
     private Claimed ask(Claim claim) {

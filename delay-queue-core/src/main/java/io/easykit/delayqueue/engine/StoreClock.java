@@ -32,6 +32,12 @@ final class StoreClock {
         return reading.nanos + TimeUnit.MILLISECONDS.toNanos(ahead);
     }
 
+    /** What the store shows at this time of this node. */
+    Instant at(long nanos) {
+        Reading reading = last;
+        return Instant.ofEpochMilli(reading.millis + TimeUnit.NANOSECONDS.toMillis(nanos - reading.nanos));
+    }
+
     /** How long ago this time was, zero if it is to come. */
     Duration since(Instant time, long nanos) {
         return Duration.ofNanos(Math.max(0, nanos - nanosAt(time)));

@@ -5,7 +5,7 @@ package io.easykit.delayqueue.store;
  * none of them.
  *
  * @param permits 0 to {@link QueueStore#MAX_BATCH}
- * @param until   when they lapse, in milliseconds since the epoch, by the store's clock
+ * @param until   when they lapse, in milliseconds since the epoch, by the store's clock in the shard of the claim
  */
 public record Borrowed(int permits, long until) {
 

@@ -8,7 +8,9 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.Lent;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,6 +18,8 @@ import java.util.Random;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A topic of four shards with a rate, whose messages are not spread evenly. In virtual time. */
 class BorrowedPermitsTests {
@@ -172,5 +176,24 @@ class BorrowedPermitsTests {
         queue.time.advance(Duration.ofSeconds(20));
 
         assertThat(queue.runs.size()).isBetween(20 * 11, 20 * 15);
+    }
+
+    /** The shards of a cluster lie on several masters. */
+    @ParameterizedTest
+    @ValueSource(longs = {-150, -20, 20, 150})
+    void theClocksOfTwoMastersMayDiffer(long aheadMillis) {
+        node(FlowLimits.of(FIFTY), 8);
+        lines.get(0).changeReplies(reply -> reply instanceof Lent lent ? ahead(lent, aheadMillis) : reply);
+        sendTo(shard -> shard == 2, 4000);
+
+        queue.time.advance(Duration.ofSeconds(20));
+
+        assertThat(queue.runs.size()).isBetween(20 * 48, 20 * 50 + BURST);
+        requireRate();
+    }
+
+    private static Lent ahead(Lent lent, long millis) {
+        Instant next = lent.next();
+        return new Lent(lent.now().plusMillis(millis), lent.permits(), next == null ? null : next.plusMillis(millis));
     }
 }

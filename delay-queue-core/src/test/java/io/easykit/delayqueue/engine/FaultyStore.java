@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A store behind a line that loses requests and replies, and on which a process may die. */
@@ -42,6 +43,7 @@ final class FaultyStore {
     private boolean deaf;
     private Supplier<Duration> sinceProof = () -> Subscription.UNPROVEN;
     private String refused = "";
+    private UnaryOperator<@Nullable Object> replies = UnaryOperator.identity();
 
     FaultyStore(QueueBackend behind) {
         this.behind = behind;
@@ -98,6 +100,11 @@ final class FaultyStore {
     /** Refuses sends with the message of this id. */
     void refuse(String id) {
         refused = id;
+    }
+
+    /** Changes the replies. */
+    void changeReplies(UnaryOperator<@Nullable Object> change) {
+        replies = change;
     }
 
     private boolean isRefused(Object @Nullable [] arguments) {
@@ -182,7 +189,7 @@ final class FaultyStore {
                     if (fault == Fault.KILLED_AFTER) {
                         throw new SimulatedTime.Killed();
                     }
-                    return reply instanceof Subscription subscription ? proven(subscription) : reply;
+                    return reply instanceof Subscription subscription ? proven(subscription) : replies.apply(reply);
                 }));
     }
 
