@@ -5,7 +5,6 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -54,8 +53,10 @@ final class HintedInvalidations implements Consumer<String> {
         if (isReadPlanned.compareAndSet(false, true)) {
             try {
                 background.execute(this::readEpochs);
-            } catch (RejectedExecutionException busy) {
+            } catch (RuntimeException notRun) {
+                // All threads are busy, or a decorator of tasks has failed.
                 isReadPlanned.set(false);
+                log.debug("The epochs are not read after a hint. They are read again within a second", notRun);
             }
         }
     }

@@ -2,6 +2,7 @@ package io.easykit.cache.redis;
 
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.SubscriptionConnection;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -9,14 +10,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 
 /**
  * Subscribes to the hints of other nodes ({@link NearHints}), on a connection of its own. A background thread subscribes and tries
  * again, so no call waits for it. Without a subscription values are kept for at most {@code near-ttl}, as with one.
+ *
+ * <p>A subscription sends nothing, so the driver does not notice for hours that its line or its server is gone. Therefore the node
+ * publishes an empty hint from time to time, and subscribes anew if it does not come back. Lettuce only.
  */
 public final class NearHintSubscription {
 
@@ -24,15 +30,23 @@ public final class NearHintSubscription {
 
     private static final long PAUSE_MILLIS = 1_000;
     private static final long PAUSE_AFTER_REFUSAL_MILLIS = 60_000;
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(10);
 
     private final RedisConnectionFactory connections;
     private final NearHints hints;
+    private final long checkMillis;
     private @Nullable Subscriber subscriber;
 
     /** @param store where hints are switched off, nothing is subscribed */
     public NearHintSubscription(RedisConnectionFactory connections, RedisEntryStore store) {
+        this(connections, store, CHECK_INTERVAL);
+    }
+
+    /** @param checkInterval time in which an empty hint must come back */
+    NearHintSubscription(RedisConnectionFactory connections, RedisEntryStore store, Duration checkInterval) {
         this.connections = connections;
         this.hints = store.hints();
+        this.checkMillis = checkInterval.toMillis();
     }
 
     /** Begins to subscribe, unless it has begun. */
@@ -67,9 +81,6 @@ public final class NearHintSubscription {
         private @Nullable SubscriptionConnection connection;
 
         Subscriber() {
-            // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
-            thread.setKeepAliveTime(1, TimeUnit.SECONDS);
-            thread.allowCoreThreadTimeOut(true);
             thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         }
 
@@ -90,7 +101,7 @@ public final class NearHintSubscription {
 
         void subscribe() {
             try {
-                requirePermission();
+                publishEmpty(); // Spring Data would log a subscription that is refused with a stack trace
                 SubscriptionConnection opened = new SubscriptionConnection(
                         connections,
                         "easy-cache-hints-connection",
@@ -99,16 +110,40 @@ public final class NearHintSubscription {
                 opened.open();
                 MessageListener listener = (message, pattern) -> hints.received(message.getBody());
                 opened.addMessageListener(listener, new ChannelTopic(hints.channel()));
+                // Jedis would keep a thread in a dead subscription until TCP gives up.
+                if (connections instanceof LettuceConnectionFactory) {
+                    planCheck(opened);
+                }
             } catch (RuntimeException failure) {
                 disconnect();
                 again(failure);
             }
         }
 
-        /** Publishes a hint that every node ignores. Spring Data would log a subscription that fails with a stack trace. */
-        private void requirePermission() {
+        private void publishEmpty() {
             try (RedisConnection redis = connections.getConnection()) {
                 redis.publish(EntryFields.bytes(hints.channel()), hints.empty());
+            }
+        }
+
+        private void planCheck(SubscriptionConnection present) {
+            boolean unused = hints.takeReturned();
+            publishEmpty();
+            run(() -> check(present), checkMillis);
+        }
+
+        private void check(SubscriptionConnection present) {
+            if (present != connection) {
+                return;
+            }
+            try {
+                if (!hints.takeReturned()) {
+                    throw new RedisConnectionFailureException("An empty hint has not come back");
+                }
+                planCheck(present);
+            } catch (RuntimeException failure) {
+                disconnect();
+                again(failure);
             }
         }
 

@@ -24,6 +24,7 @@ final class NearHints {
     private final String channel;
     private final String sender;
     private volatile Consumer<String> listener = any -> {};
+    private volatile boolean hasReturned;
 
     private NearHints(String channel) {
         this.channel = channel;
@@ -43,7 +44,7 @@ final class NearHints {
         return !channel.isEmpty();
     }
 
-    /** A hint that every node ignores, to try the permission. */
+    /** A hint that every node ignores, to try the permission and the subscription. */
     byte[] empty() {
         return bytes(sender);
     }
@@ -74,11 +75,22 @@ final class NearHints {
         listener = value;
     }
 
+    /** Whether a hint of this node has come back since the last call. */
+    boolean takeReturned() {
+        boolean returned = hasReturned;
+        hasReturned = false;
+        return returned;
+    }
+
     /** A message of the channel, by any node. */
     void received(byte[] message) {
         String text = new String(message, StandardCharsets.UTF_8);
+        if (text.startsWith(sender)) {
+            hasReturned = true;
+            return;
+        }
         int begin = text.indexOf(' ') + 1;
-        if (begin > 0 && begin < text.length() && !text.startsWith(sender)) {
+        if (begin > 0 && begin < text.length()) {
             listener.accept(text.substring(begin));
         }
     }

@@ -26,10 +26,11 @@ class HintedInvalidationsTests {
     private final CacheKey<String> key = spec.key(1);
     private Consumer<String> hints = any -> {};
     private Runnable afterRead = () -> {};
+    private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
     private final EasyCacheEngine here = bench.builder(new JacksonValueCodec())
             .store(CacheSpec.DEFAULT_CLUSTER, withHints(bench.store))
             .nearLevels(() -> CaffeineLocalLevel.near(100, System::nanoTime))
-            .background(Runnable::run)
+            .background(this::run)
             .buildStopped();
     private final EasyCacheEngine elsewhere = bench.builder(new JacksonValueCodec())
             .store(CacheSpec.DEFAULT_CLUSTER, bench.store)
@@ -55,6 +56,14 @@ class HintedInvalidationsTests {
                         throw failed.getCause();
                     }
                 });
+    }
+
+    private void run(Runnable task) {
+        RuntimeException fault = failure.getAndSet(null);
+        if (fault != null) {
+            throw fault;
+        }
+        task.run();
     }
 
     private String read() {
@@ -100,6 +109,22 @@ class HintedInvalidationsTests {
         read();
         database.set("new");
         elsewhere.invalidate(List.of(spec.all()));
+        assertThat(read()).isEqualTo("old");
+
+        hints.accept(spec.all().name());
+
+        assertThat(read()).isEqualTo("new");
+    }
+
+    /** For example a decorator of tasks that needs state of the caller's thread. */
+    @Test
+    void anExecutorThatFailsOnceDoesNotEndTheReads() {
+        read();
+        database.set("new");
+        elsewhere.invalidate(List.of(spec.all()));
+        RuntimeException once = new IllegalStateException("no request is bound to this thread");
+        failure.set(once);
+        hints.accept(spec.all().name());
         assertThat(read()).isEqualTo("old");
 
         hints.accept(spec.all().name());

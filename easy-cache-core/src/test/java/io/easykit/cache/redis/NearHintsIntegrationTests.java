@@ -10,8 +10,10 @@ import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,11 +69,15 @@ class NearHintsIntegrationTests {
         LettuceConnectionFactory factory =
                 new LettuceConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port()));
         factory.afterPropertiesSet();
+        return node(hints, factory);
+    }
+
+    private EasyCacheEngine node(boolean hints, LettuceConnectionFactory factory) {
         factory.start();
         RedisEntryStore store = hints
                 ? RedisEntryStore.withHints(factory, RedisEntryStore.DEFAULT_KEY_PREFIX, TIMEOUT)
                 : new RedisEntryStore(factory, TIMEOUT);
-        NearHintSubscription subscription = new NearHintSubscription(factory, store);
+        NearHintSubscription subscription = new NearHintSubscription(factory, store, Duration.ofMillis(200));
         EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .nearLevels(() -> CaffeineLocalLevel.near(100, System::nanoTime))
@@ -109,9 +115,11 @@ class NearHintsIntegrationTests {
     }
 
     private static void awaitSubscriptions(int count) {
-        await().atMost(TIMEOUT)
-                .until(() -> redis("PUBSUB", "NUMSUB", "ec:near") instanceof List<?> reply
-                        && Long.valueOf(count).equals(reply.get(1)));
+        await().atMost(TIMEOUT).until(() -> subscriptions() == count);
+    }
+
+    private static long subscriptions() {
+        return redis("PUBSUB", "NUMSUB", "ec:near") instanceof List<?> reply ? (Long) reply.get(1) : 0;
     }
 
     @Test
@@ -137,6 +145,31 @@ class NearHintsIntegrationTests {
         elsewhere.invalidate(List.of(SPEC.all()));
 
         await().atMost(TIMEOUT).until(() -> read(here).equals("new"));
+    }
+
+    /** The driver sees nothing of it, because a subscription sends nothing. */
+    @Test
+    void aSubscriptionWhoseConnectionIsDeadIsMadeAgain() {
+        try (TcpProxy line = TcpProxy.to(server)) {
+            EasyCacheEngine here = node(
+                    true,
+                    DedicatedConnections.copyOf(
+                            new LettuceConnectionFactory(new RedisStandaloneConfiguration(line.host(), line.port())),
+                            Duration.ofMillis(500)));
+            EasyCacheEngine elsewhere = node(true);
+            awaitSubscriptions(2);
+            line.strand();
+            await().atMost(TIMEOUT).until(() -> {
+                here.fetch(
+                        SPEC.key(System.nanoTime()), () -> "another"); // by which the store leaves the dead connection
+                return subscriptions() == 3;
+            });
+            assertThat(read(here)).isEqualTo("old");
+
+            update(elsewhere, "new");
+
+            await().atMost(TIMEOUT).until(() -> read(here).equals("new"));
+        }
     }
 
     /** During a rolling deploy. */
