@@ -38,6 +38,9 @@ final class WakeupProof implements MessageListener {
     private volatile @Nullable Sent last;
     private volatile @Nullable Long provenAt;
 
+    /** Time of the first number since the last one that arrived; null if there is none. */
+    private volatile @Nullable Long missingSince;
+
     /** @param nanos a clock that only moves forward */
     WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos) {
         this.connections = connections;
@@ -52,6 +55,17 @@ final class WakeupProof implements MessageListener {
         return channel;
     }
 
+    /** The subscription begins on another connection. */
+    void begin() {
+        missingSince = null;
+    }
+
+    /** Whether Redis has accepted numbers for so long, and none has arrived. */
+    boolean isMissing(Duration time) {
+        Long since = missingSince;
+        return since != null && nanos.getAsLong() - since >= time.toNanos();
+    }
+
     /** Publishes the next number. It proves something when it arrives. */
     void send() {
         try (RedisConnection connection = connections.getConnection()) {
@@ -62,13 +76,18 @@ final class WakeupProof implements MessageListener {
             Sent next = new Sent(before == null ? 0 : before.number + 1, nanos.getAsLong());
             last = next;
             connection.publish(RedisKeys.bytes(channel.getTopic()), RedisKeys.bytes(Long.toString(next.number)));
+            if (missingSince == null) {
+                missingSince = next.at;
+            }
         } catch (RuntimeException e) {
+            missingSince = null;
             log.debug("Nothing proves at the moment that wakeups arrive", RedisReply.safe(e));
         }
     }
 
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
+        missingSince = null;
         Sent sent = last;
         if (sent != null
                 && new String(message.getBody(), StandardCharsets.US_ASCII).equals(Long.toString(sent.number))) {

@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * The wakeup subscriptions of all shards, on one connection. A background thread subscribes and retries, so that no delivery
@@ -43,11 +44,15 @@ final class WakeupSubscriptions implements AutoCloseable {
     private static final long PAUSE_MILLIS = 1_000;
     private static final long PAUSE_AFTER_REFUSAL_MILLIS = 60_000;
 
+    /** A subscription sends nothing, so the driver does not notice for hours that its line is dead. */
+    private static final Duration DEAD_AFTER = Duration.ofSeconds(10);
+
     private final RedisConnectionFactory connections;
     private final RedisKeys keys;
     private final ScheduledThreadPoolExecutor thread;
 
     private final WakeupProof proof;
+    private final Duration deadAfter;
     private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
 
     // For the thread only.
@@ -57,6 +62,13 @@ final class WakeupSubscriptions implements AutoCloseable {
     private boolean retryIsPlanned;
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
+        this(connections, keys, DEAD_AFTER);
+    }
+
+    /** @param deadAfter time without a proof, although Redis accepts its numbers, after which all is subscribed anew */
+    WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys, Duration deadAfter) {
+        // Jedis would keep a thread in the dead subscription until TCP gives up.
+        this.deadAfter = connections instanceof LettuceConnectionFactory ? deadAfter : Subscription.UNPROVEN;
         this.connections = connections;
         this.keys = keys;
         this.proof = new WakeupProof(connections, keys, System::nanoTime);
@@ -178,7 +190,14 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     private void prove() {
         proofIsPlanned = false;
-        if (container != null) {
+        if (container == null) {
+            return;
+        }
+        if (proof.isMissing(deadAfter)) {
+            log.debug("Wakeups do not arrive, although Redis accepts them. The subscriptions are made anew");
+            disconnect();
+            subscribeAll();
+        } else {
             proof.send();
             planProof();
         }
@@ -261,6 +280,7 @@ final class WakeupSubscriptions implements AutoCloseable {
                 CompletableFuture<Void> unused = begin(() -> lost(broken, failure));
             });
             current.open();
+            proof.begin();
             current.addMessageListener(proof, proof.channel());
             container = current;
         }

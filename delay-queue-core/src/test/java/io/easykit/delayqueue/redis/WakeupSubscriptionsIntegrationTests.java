@@ -12,6 +12,7 @@ import io.easykit.delayqueue.store.Subscription;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -54,11 +55,18 @@ class WakeupSubscriptionsIntegrationTests {
         JEDIS;
 
         RedisConnectionFactory connect(RedisServer server) {
+            return connect(server.host(), server.port());
+        }
+
+        RedisConnectionFactory connect(String host, int port) {
+            RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(host, port);
             if (this == LETTUCE) {
-                return TestShard.connections(server);
+                LettuceConnectionFactory lettuce = new LettuceConnectionFactory(redis);
+                lettuce.afterPropertiesSet();
+                lettuce.start();
+                return lettuce;
             }
-            JedisConnectionFactory jedis =
-                    new JedisConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port()));
+            JedisConnectionFactory jedis = new JedisConnectionFactory(redis);
             jedis.afterPropertiesSet();
             jedis.start();
             return jedis;
@@ -211,6 +219,26 @@ class WakeupSubscriptionsIntegrationTests {
         await().until(() -> third.sinceProof().compareTo(ONE_SECOND) < 0);
         wakeups.close();
         destroy(connections);
+    }
+
+    /** The driver sees nothing of it. */
+    @Test
+    void subscribesAnewIfTheLineOfTheSubscriptionsIsDead() {
+        try (TcpProxy line = TcpProxy.to(server)) {
+            LettuceConnectionFactory connections =
+                    (LettuceConnectionFactory) Driver.LETTUCE.connect(line.host(), line.port());
+            WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, ONE_SECOND);
+            SHARDS.forEach(shard -> listen(wakeups, shard));
+            await().until(() -> allAreHeard(SHARDS));
+
+            line.strand();
+            connections.resetConnection(); // commands have a new connection
+            heard.clear();
+
+            await().atMost(Duration.ofSeconds(20)).until(() -> allAreHeard(SHARDS));
+            wakeups.close();
+            connections.destroy();
+        }
     }
 
     @Test
