@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,20 +78,29 @@ final class Lenders {
     }
 
     /**
-     * Takes up to so many permits from the other shards.
+     * Takes up to so many permits from the other shards. Calls no further shard when a quarter of the time has passed in which the
+     * permits must be used: the claim needs the rest.
      *
-     * @param now time of the store's clock in the shard that borrows
+     * @param clock the store's clock in the shard that borrows
      */
-    Borrowed borrow(int borrower, int most, Instant now) {
+    Borrowed borrow(int borrower, int most, Supplier<Instant> clock) {
         int permits = 0;
+        long until = Long.MAX_VALUE;
         for (int i = 1; i < idle.length() && permits < most; i++) {
             int shard = (borrower + i) % idle.length();
+            long begin = clock.get().toEpochMilli();
+            if (until - begin < Lent.LAPSE_MILLIS * 3 / 4) {
+                break;
+            }
             if (idle.get(shard) == 1 && next.get(shard) - nanos.getAsLong() <= 0) {
                 Lent lent = lent(shard, most - permits);
-                permits += lent == null ? 0 : lent.permits();
+                if (lent != null && lent.permits() > 0) {
+                    permits += lent.permits();
+                    until = Math.min(until, begin + Lent.LAPSE_MILLIS);
+                }
             }
         }
-        return permits == 0 ? Borrowed.NONE : new Borrowed(permits, now.toEpochMilli() + Lent.LAPSE_MILLIS);
+        return permits == 0 ? Borrowed.NONE : new Borrowed(permits, until);
     }
 
     private @Nullable Lent lent(int shard, int most) {

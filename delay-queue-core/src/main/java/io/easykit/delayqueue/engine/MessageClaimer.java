@@ -178,7 +178,7 @@ final class MessageClaimer {
             return Borrowed.NONE;
         }
         wanted = Math.min(most, 2 * wanted);
-        return context.lenders().borrow(context.shard().shard(), wanted, storeClock.at(context.nanos()));
+        return context.lenders().borrow(context.shard().shard(), wanted, () -> storeClock.at(context.nanos()));
     }
 
     private Claimed ask(Claim claim) {

@@ -192,6 +192,24 @@ class BorrowedPermitsTests {
         requireRate();
     }
 
+    /** Three shards that lend, and a claim: together more than the time in which permits lapse. */
+    @Test
+    void aLongTripLeavesTimeForTheClaim() {
+        node(FlowLimits.of(FIFTY), 8);
+        lines.get(0).plan(method -> {
+            if (method.equals("lend") || method.equals("claim")) {
+                queue.time.advance(Duration.ofMillis(35));
+            }
+            return Fault.NONE;
+        });
+        sendTo(shard -> shard == 2, 4000);
+
+        queue.time.advance(Duration.ofSeconds(20));
+
+        assertThat(queue.runs.size()).isGreaterThan(20 * 15);
+        requireRate();
+    }
+
     private static Lent ahead(Lent lent, long millis) {
         Instant next = lent.next();
         return new Lent(lent.now().plusMillis(millis), lent.permits(), next == null ? null : next.plusMillis(millis));
