@@ -22,6 +22,9 @@ import org.springframework.data.redis.listener.ChannelTopic;
  * wakeup that was published before that number has been received as well. If one of the two connections leads to a server that no
  * longer serves, the number does not arrive.
  *
+ * <p>If a number is missing when a later one arrives, wakeups may be lost as well, although the connection was not: a proxy or a
+ * replica in between may have changed its server.
+ *
  * <p>There is no proof in a cluster: its masters pass wakeups on to the node of the subscriptions, over a connection for each of them,
  * and each publication goes to all nodes.
  */
@@ -35,17 +38,26 @@ final class WakeupProof implements MessageListener {
     private final RedisConnectionFactory connections;
     private final ChannelTopic channel;
     private final LongSupplier nanos;
+    private final Runnable onGap;
+
+    /** The number that arrived last over this connection; null if there is none. */
+    private volatile @Nullable Long arrived;
+
     private volatile @Nullable Sent last;
     private volatile @Nullable Long provenAt;
 
     /** Time of the first number since the last one that arrived; null if there is none. */
     private volatile @Nullable Long missingSince;
 
-    /** @param nanos a clock that only moves forward */
-    WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos) {
+    /**
+     * @param nanos a clock that only moves forward
+     * @param onGap runs when a number arrives and the one before it has not; must not wait
+     */
+    WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos, Runnable onGap) {
         this.connections = connections;
         this.channel = new ChannelTopic(keys.echo(UUID.randomUUID().toString()));
         this.nanos = nanos;
+        this.onGap = onGap;
     }
 
     /** @param at a moment before the number was published */
@@ -58,6 +70,7 @@ final class WakeupProof implements MessageListener {
     /** The subscription begins on another connection. */
     void begin() {
         missingSince = null;
+        arrived = null;
     }
 
     /** Whether Redis has accepted numbers for so long, and none has arrived. */
@@ -88,9 +101,18 @@ final class WakeupProof implements MessageListener {
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
         missingSince = null;
+        String text = new String(message.getBody(), StandardCharsets.US_ASCII);
+        if (!text.matches("\\d{1,18}")) {
+            return;
+        }
+        long number = Long.parseLong(text);
+        Long before = arrived;
+        arrived = number;
+        if (before != null && number > before + 1) {
+            onGap.run();
+        }
         Sent sent = last;
-        if (sent != null
-                && new String(message.getBody(), StandardCharsets.US_ASCII).equals(Long.toString(sent.number))) {
+        if (sent != null && number == sent.number) {
             provenAt = sent.at;
         }
     }

@@ -54,7 +54,7 @@ final class WakeupSubscriber implements MessageListener, SubscriptionListener {
         return confirmed.containsAll(byChannel.keySet());
     }
 
-    /** Wakeups before now may have been missed. To be called if the server will not confirm the channels, because it has. */
+    /** Wakeups before now may have been missed. Confirmed channels are reported without a call of this. */
     void begin() {
         byChannel.values().forEach(shard -> notifyListener(shard, Instant.EPOCH));
     }

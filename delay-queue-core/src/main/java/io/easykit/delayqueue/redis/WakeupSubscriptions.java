@@ -71,7 +71,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         this.deadAfter = connections instanceof LettuceConnectionFactory ? deadAfter : Subscription.UNPROVEN;
         this.connections = connections;
         this.keys = keys;
-        this.proof = new WakeupProof(connections, keys, System::nanoTime);
+        this.proof = new WakeupProof(connections, keys, System::nanoTime, this::mayHaveMissed);
         this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-wakeups"));
         // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
@@ -201,6 +201,10 @@ final class WakeupSubscriptions implements AutoCloseable {
             proof.send();
             planProof();
         }
+    }
+
+    private void mayHaveMissed() {
+        CompletableFuture<Void> unused = begin(() -> subscribers.forEach(WakeupSubscriber::begin));
     }
 
     /** A driver that does not connect again by itself has lost the connection of all subscriptions. */

@@ -221,6 +221,27 @@ class WakeupSubscriptionsIntegrationTests {
         destroy(connections);
     }
 
+    /** The number of another sender stands for those before it that were lost. */
+    @ParameterizedTest
+    @EnumSource
+    void wakeupsMayBeLostWithAMissingNumber(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        AtomicInteger gaps = new AtomicInteger();
+        Subscription subscription = wakeups.subscribe(SHARDS, (of, due) -> gaps.incrementAndGet());
+        await().until(() -> subscription.sinceProof().compareTo(ONE_SECOND) < 0);
+        int before = gaps.get();
+
+        try (RawRedis redis = server.connect()) {
+            List<?> echoes = (List<?>) redis.command("PUBSUB", "CHANNELS", "dq:echo:*");
+            redis.command("PUBLISH", RawRedis.text((byte[]) echoes.get(0)), "1000000");
+        }
+
+        await().until(() -> gaps.get() == before + SHARDS.size());
+        wakeups.close();
+        destroy(connections);
+    }
+
     /** The driver sees nothing of it. */
     @Test
     void subscribesAnewIfTheLineOfTheSubscriptionsIsDead() {
