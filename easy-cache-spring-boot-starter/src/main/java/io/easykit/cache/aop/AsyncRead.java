@@ -60,13 +60,14 @@ final class AsyncRead {
     private @Nullable Object runBatch(CallStyle style, BatchMethod batch) throws Throwable {
         ProxyMethodInvocation invocation = arguments.invocation();
         List<Object> elements = new CachedBatchCall(invocation, operation, batch, Awaiter.NONE).elements();
-        return style.run(place -> place.isInTransaction()
-                ? uncached(place.load())
-                : new CachedBatchCall(arguments.next(), operation, batch, place.load()).fetch(cache.get(), elements));
+        return style.run(
+                place -> new CachedBatchCall(arguments.next(), operation, batch, place.load())
+                        .fetch(cache.get(), elements),
+                this::callUncached);
     }
 
-    private @Nullable Object uncached(Awaiter awaiter) throws Throwable {
-        return awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(arguments.next()));
+    private @Nullable Object callUncached() throws Throwable {
+        return ExposeInvocationInterceptor.INSTANCE.invoke(arguments.next());
     }
 
     /** A read of one value, once for each subscription. */
@@ -82,7 +83,7 @@ final class AsyncRead {
 
         @Override
         public @Nullable CompletableFuture<@Nullable Object> begin(Place place) {
-            if (place.isInTransaction() || !callers.areSame(this::keys)) {
+            if (!callers.areSame(this::keys)) {
                 return null;
             }
             LaterCall loader = new LaterCall(new CachedCall(arguments, operation, key, place.load()), place, this);
@@ -103,7 +104,12 @@ final class AsyncRead {
 
         @Override
         public @Nullable Object readUncached(Place place) throws Throwable {
-            return uncached(place.load());
+            return place.load().await(callUncached());
+        }
+
+        @Override
+        public @Nullable Object call() throws Throwable {
+            return callUncached();
         }
     }
 

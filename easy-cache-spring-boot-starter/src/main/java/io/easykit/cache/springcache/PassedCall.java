@@ -26,6 +26,11 @@ record PassedCall(HeldArguments arguments, Call call, AnnotatedMethod method, Op
         return proceed(arguments.original());
     }
 
+    /** As {@link #proceed()}, any number of times. */
+    @Nullable Object proceedByCopy() throws Throwable {
+        return proceed(arguments.next());
+    }
+
     /** Calls the method without any operation, by a copy of the invocation. Returns what the method returns. */
     @Nullable Object proceed(MethodInvocation next) throws Throwable {
         MethodClassKey before = bypass.enter(call.method(), call.targetClass());

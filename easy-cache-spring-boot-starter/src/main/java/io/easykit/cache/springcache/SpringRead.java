@@ -52,12 +52,14 @@ final class SpringRead {
             return method.style().read(new SingleRead(steps));
         }
         CallersKeys callers = new CallersKeys(keys(steps), call.call().method());
-        return method.style().run(place -> {
-            boolean same = !place.isElsewhere() || callers.pass(this::keysNow);
-            // A value that the transaction has read may be rolled back, and a cached one may be older than its changes.
-            boolean uncached = place.isInTransaction() || !same;
-            return method.resultOf(uncached ? call.content(place.load()) : read(steps, place.load(), callers));
-        });
+        return method.style()
+                .run(
+                        place -> {
+                            boolean same = !place.isElsewhere() || callers.pass(this::keysNow);
+                            Object content = same ? read(steps, place.load(), callers) : call.content(place.load());
+                            return method.resultOf(content);
+                        },
+                        call::proceedByCopy);
     }
 
     private List<CacheKey<Object>> keysNow() {
@@ -210,7 +212,7 @@ final class SpringRead {
 
         @Override
         public @Nullable CompletableFuture<@Nullable Object> begin(Place place) {
-            if (place.isInTransaction() || !callers.areSame(SpringRead.this::keysNow)) {
+            if (!callers.areSame(SpringRead.this::keysNow)) {
                 return null;
             }
             Step step = steps.get(0);
@@ -221,6 +223,11 @@ final class SpringRead {
         @Override
         public @Nullable Object readUncached(Place place) throws Throwable {
             return call.content(place.load());
+        }
+
+        @Override
+        public @Nullable Object call() throws Throwable {
+            return call.proceedByCopy();
         }
     }
 

@@ -27,13 +27,26 @@ public interface CallStyle {
     /** Runs work that may wait, and returns its value as the method would. */
     @Nullable Object run(Work work) throws Throwable;
 
+    /** As {@link #run(Work)}. Inside a reactive transaction the method is called instead. */
+    default @Nullable Object run(Work work, DirectCall direct) throws Throwable {
+        return run(work);
+    }
+
     /** Runs a read that holds no thread while it waits, and returns its value as the method would. */
     default @Nullable Object read(Read read) throws Throwable {
         return run(read::readUncached);
     }
 
-    /** A read by a method whose value arrives later. */
-    interface Read {
+    /** A call of the method without the cache. */
+    @FunctionalInterface
+    interface DirectCall {
+
+        /** Returns what the method returns. */
+        @Nullable Object call() throws Throwable;
+    }
+
+    /** A read by a method whose value arrives later. Inside a reactive transaction the method is called instead. */
+    interface Read extends DirectCall {
 
         /**
          * Begins the read on the thread of the caller, or of the subscriber.

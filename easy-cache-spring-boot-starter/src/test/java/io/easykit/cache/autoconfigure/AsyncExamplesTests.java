@@ -26,11 +26,11 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 
-/** The examples of the documentation's page on futures and publishers. */
+/** The examples of the documentation's page on futures and publishers. That with a transaction is in {@link R2dbcIntegrationTests}. */
 class AsyncExamplesTests {
 
     private static final Path PAGE = Path.of("..", "docs", "easy-cache", "async.md");
-    private static final Path SOURCE = Path.of("src/test/java/io/easykit/cache/autoconfigure/AsyncExamplesTests.java");
+    private static final Path TESTS = Path.of("src/test/java/io/easykit/cache/autoconfigure");
 
     record User(long id, String name) {}
 
@@ -131,7 +131,8 @@ class AsyncExamplesTests {
 
     @Test
     void areThoseOfThePage() throws IOException {
-        String source = dense(Files.readString(SOURCE));
+        String source = dense(Files.readString(TESTS.resolve("AsyncExamplesTests.java"))
+                + Files.readString(TESTS.resolve("R2dbcIntegrationTests.java")));
         String[] parts = Files.readString(PAGE).split("```", -1);
         List<String> lines = Stream.of(parts)
                 .filter(part -> part.startsWith("java\n"))

@@ -2,6 +2,7 @@ package io.easykit.cache.springcache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.springcache.SpringShop.Product;
@@ -9,13 +10,17 @@ import io.easykit.cache.springcache.SpringShop.Products;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -30,6 +35,7 @@ import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** Publishers that are subscribed inside a reactive transaction, which Reactor's context carries. */
@@ -94,6 +100,21 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         }
     }
 
+    static class Reader {
+
+        @Cacheable(cacheNames = "product", key = "#id")
+        public Mono<Product> find(long id, Mono<Product> source) {
+            return source;
+        }
+
+        @Cacheable(
+                cacheNames = {"product", "other"},
+                key = "#id")
+        public Mono<Product> findInTwo(long id, Mono<Product> source) {
+            return source;
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableCaching
     @Import(SpringShop.Application.class)
@@ -102,6 +123,11 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         @Bean
         Manager manager() {
             return new Manager();
+        }
+
+        @Bean
+        Reader reader() {
+            return new Reader();
         }
 
         @Bean
@@ -151,6 +177,29 @@ class SpringCacheReactiveTransactionsIntegrationTests {
 
         assertThat(products.find(id).name()).as("after the rollback").isEqualTo("old");
         assertThat(target.loads).hasValue(2);
+    }
+
+    /** Else it would go on with a connection that another transaction has by then. */
+    @Test
+    void aReadInATransactionIsCancelledWithIt() {
+        Reader reader = context.getBean(Reader.class);
+        for (BiFunction<Long, Mono<Product>, Mono<Product>> find :
+                List.<BiFunction<Long, Mono<Product>, Mono<Product>>>of(reader::find, reader::findInTwo)) {
+            AtomicBoolean begun = new AtomicBoolean();
+            AtomicBoolean cancelled = new AtomicBoolean();
+            Mono<Product> source = Mono.create(row -> {
+                row.onCancel(() -> cancelled.set(true));
+                begun.set(true);
+            });
+            Disposable subscriber = TransactionalOperator.create(new Manager())
+                    .transactional(find.apply(id, source))
+                    .subscribe();
+            await().untilTrue(begun);
+
+            subscriber.dispose();
+
+            assertThat(cancelled).isTrue();
+        }
     }
 
     /** The value of the cache may be older than a change of the transaction. */
