@@ -4,6 +4,7 @@ import io.easykit.benchmarks.measure.Machine;
 import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Table;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheOrderTimeoutException;
 import io.easykit.cache.CacheSpec;
@@ -68,7 +69,10 @@ public final class SerialKey {
                     "a update",
                     "Redis commands a read",
                     "older than an update that had returned",
-                    "no turn in time");
+                    "longest wait for a turn ms",
+                    "calls that waited before it",
+                    "no turn in time",
+                    "longest pause of the machine ms");
             for (Row row : List.of(
                     new Row("AP", Consistency.AP, null),
                     new Row("CP", Consistency.CP, null),
@@ -85,13 +89,48 @@ public final class SerialKey {
     }
 
     /** Nanoseconds of each call, sorted. */
-    private record Run(List<Long> reads, List<Long> updates, HotKey hot, RedisCost redis) {}
+    private record Run(
+            List<Long> reads, List<Long> updates, HotKey hot, RedisCost redis, LongestWait turn, Pauses pauses) {}
+
+    /** Of all calls, the one that waited longest for its turn. */
+    private static final class LongestWait implements CacheListener {
+
+        private Duration time = Duration.ZERO;
+        private int before;
+
+        /** @param queued how many calls waited, this one included */
+        @Override
+        public synchronized void onTurn(CacheKey<?> key, CacheListener.Turn outcome, Duration waited, int queued) {
+            if (waited.compareTo(time) > 0) {
+                time = waited;
+                before = queued - 1;
+            }
+        }
+    }
+
+    /** Measures how much later than a millisecond a thread with nothing to do goes on. */
+    private static final class Pauses extends Thread {
+
+        private volatile long longest;
+
+        @Override
+        public void run() {
+            while (!isInterrupted()) {
+                long begin = System.nanoTime();
+                LockSupport.parkNanos(1_000_000);
+                longest = Math.max(longest, System.nanoTime() - begin - 1_000_000);
+            }
+        }
+    }
 
     private static Run measure(RedisServer redis, Row row, Duration time) throws Exception {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(redis.host(), redis.port());
         connections.afterPropertiesSet();
         connections.start();
+        LongestWait turn = new LongestWait();
+        Pauses pauses = new Pauses();
         EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
+                .listener(turn)
                 .store(CacheSpec.DEFAULT_CLUSTER, new RedisEntryStore(connections, Duration.ofSeconds(5)))
                 .build();
         ExecutorService pool = Executors.newFixedThreadPool(READERS + WRITERS);
@@ -101,6 +140,7 @@ public final class SerialKey {
                     CacheSpec.<Long>of("hot", Long.class)
                             .withOptions(row.options())
                             .key(1));
+            pauses.start();
             RedisCost before = RedisCost.of(info);
             long end = System.nanoTime() + time.toNanos();
             List<Future<List<Long>>> reads = new ArrayList<>();
@@ -113,8 +153,9 @@ public final class SerialKey {
             }
             List<Long> readTimes = all(reads);
             List<Long> updateTimes = all(updates);
-            return new Run(readTimes, updateTimes, hot, RedisCost.of(info).since(before));
+            return new Run(readTimes, updateTimes, hot, RedisCost.of(info).since(before), turn, pauses);
         } finally {
+            pauses.interrupt();
             pool.shutdownNow();
             cache.close();
             connections.destroy();
@@ -207,11 +248,18 @@ public final class SerialKey {
                 String.format(Locale.ROOT, "%.2f", run.hot.loads.doubleValue() / run.updates.size()),
                 String.format(Locale.ROOT, "%.2f", (double) run.redis.allCalls() / run.reads.size()),
                 run.hot.old,
-                run.hot.late);
+                row.serial == null ? "" : millis(run.turn.time.toNanos()),
+                row.serial == null ? "" : run.turn.before,
+                run.hot.late,
+                millis(run.pauses.longest));
     }
 
     private static String millis(List<Long> sorted, double part) {
         long nanos = sorted.get((int) Math.min(sorted.size() - 1, sorted.size() * part));
+        return millis(nanos);
+    }
+
+    private static String millis(long nanos) {
         return String.format(Locale.ROOT, "%.2f", nanos / 1e6);
     }
 }
