@@ -37,7 +37,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** The hints of each kind of invalidation, to a node whose near level would keep a value for an hour. */
 class HintedNodesIntegrationTests {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final CacheSpec<String> SPEC = CacheSpec.of("name", String.class)
             .withOptions(CacheOptions.builder()
                     .ttl(Duration.ofHours(2))
