@@ -30,6 +30,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.DirectFieldAccessor;
 
 /**
@@ -46,6 +49,8 @@ import org.springframework.beans.DirectFieldAccessor;
  * are made for the next time.
  */
 final class ClusterClient extends RedisClusterClient {
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterClient.class);
 
     /** Consecutive readings over present connections that found nothing new, before all nodes are read. */
     static final int MOST_UNCHANGED = 10;
@@ -72,13 +77,24 @@ final class ClusterClient extends RedisClusterClient {
         });
     }
 
-    /** Returns a client for the same cluster. The given one must not have been used, and need not be closed. */
+    /**
+     * Returns a client for the same cluster. The given one must not have been used, and need not be closed. It is returned itself if
+     * this version of Lettuce keeps its addresses elsewhere.
+     */
     @SuppressWarnings("unchecked") // the type of the field
-    static ClusterClient like(RedisClusterClient unused) {
-        // Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public.
-        Object seeds = Objects.requireNonNull(new DirectFieldAccessor(unused).getPropertyValue("initialUris"));
-        return new ClusterClient(
-                unused.getResources(), (Iterable<RedisURI>) seeds, (ClusterClientOptions) unused.getOptions());
+    static RedisClusterClient like(RedisClusterClient unused) {
+        Object seeds;
+        try {
+            // Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public.
+            seeds = new DirectFieldAccessor(unused).getPropertyValue("initialUris");
+        } catch (BeansException e) {
+            log.warn("Reading the topology of the cluster in Lettuce's way, with a connection to each node", e);
+            return unused;
+        }
+        return seeds instanceof Iterable<?> uris
+                ? new ClusterClient(
+                        unused.getResources(), (Iterable<RedisURI>) uris, (ClusterClientOptions) unused.getOptions())
+                : unused;
     }
 
     @Override
