@@ -19,7 +19,9 @@ public final class RefusedUpdates {
                 prefix,
                 "The update of " + entries + " is refused: " + method
                         + " is subscribed inside a reactive transaction, whose commit the update cannot await. The method has"
-                        + " not run. Move the annotation of the update to the method that begins the transaction.",
+                        + " not run. Move the annotation of the update to the method that begins the transaction. If it is"
+                        + " there, call that method outside of transactions, and remove the order of"
+                        + " @EnableTransactionManagement.",
                 null);
     }
 }

@@ -18,14 +18,19 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.util.AopTestUtils;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
@@ -267,6 +272,29 @@ class AsyncTransactionsIntegrationTests {
 
         assertThat(amount()).isEqualTo(1);
         assertThat(isPrepared(id)).isFalse();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement(order = 0)
+    static class TransactionsFirst {}
+
+    /** The transaction of the method begins before its update then. */
+    @Test
+    void anUpdateIsRefusedIfTransactionsStandOutsideOfIt() {
+        RedisServer redis = RedisServer.shared();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class, DataRedisAutoConfiguration.class, EasyCacheAutoConfiguration.class))
+                .withUserConfiguration(TransactionsFirst.class)
+                .withBean(Manager.class, Manager::new)
+                .withBean(Accounts.class)
+                .withPropertyValues("spring.data.redis.host=" + redis.host(), "spring.data.redis.port=" + redis.port())
+                .run(first -> {
+                    Mono<Account> update = first.getBean(Accounts.class).changeInTransaction(new Account(id, 2));
+                    assertThatThrownBy(() -> update.block(WAIT))
+                            .isInstanceOf(InvalidCacheCallException.class)
+                            .hasMessageContaining("remove the order of @EnableTransactionManagement");
+                });
     }
 
     @Test
