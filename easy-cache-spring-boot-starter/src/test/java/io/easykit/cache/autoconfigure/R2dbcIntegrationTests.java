@@ -613,9 +613,9 @@ class R2dbcIntegrationTests {
 
     @Test
     void manyUpdatesAtATimeAreEachSeenByTheNextReads() {
-        List<Long> ids = LongStream.range(id + 1, id + 65).boxed().toList();
+        List<Long> ids = LongStream.range(id + 1, id + 33).boxed().toList();
         ids.forEach(this::insert);
-        Flux.fromIterable(ids).flatMap(products::find, 64).blockLast(WAIT);
+        Flux.fromIterable(ids).flatMap(products::find, 32).blockLast(WAIT);
 
         List<Product> read = Flux.fromIterable(ids)
                 .map(row -> new Product(row, "new " + row))
@@ -623,10 +623,10 @@ class R2dbcIntegrationTests {
                         product -> products.save(product)
                                 .then(Mono.zip(products.find(product.id()), products.findStrong(product.id())))
                                 .flatMapIterable(both -> List.of(both.getT1(), both.getT2())),
-                        64)
+                        32)
                 .collectList()
                 .block(WAIT);
 
-        assertThat(read).hasSize(128).allMatch(one -> one.name().equals("new " + one.id()));
+        assertThat(read).hasSize(64).allMatch(one -> one.name().equals("new " + one.id()));
     }
 }
