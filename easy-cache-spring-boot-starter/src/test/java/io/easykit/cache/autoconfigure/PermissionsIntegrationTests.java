@@ -89,7 +89,8 @@ class PermissionsIntegrationTests {
                         cache.invalidate(List.of(spec.withOptions(near).key(1)));
                         cache.invalidate(List.of(spec.withOptions(near).all()));
                     });
-            assertThat(redis.info("commandstats").get("cmdstat_publish")).startsWith("calls=3,");
+            // Two try the permission and the subscription, and one more each 10 s.
+            assertThat(redis.info("commandstats").get("cmdstat_publish")).matches("calls=([4-9]|\\d{2,}),.*");
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
         }
     }
