@@ -41,6 +41,9 @@ class LettuceConnectorIntegrationTests {
     private static final Duration TIMEOUT = Duration.ofMillis(250);
     private static final Duration NEVER = Duration.ofHours(1);
 
+    /** A new JVM on a busy machine needs long for its first connection. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private static final RedisCluster CLUSTER = RedisCluster.start();
 
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -66,15 +69,15 @@ class LettuceConnectorIntegrationTests {
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), through(line, master));
         LettuceConnector connector = connector(factory, Duration.ofSeconds(1));
         byte[] key = keyOn(master);
-        await().until(() -> pingsAll(connector));
+        await().atMost(PATIENCE).until(() -> pingsAll(connector));
         reconnects.clear();
 
         line.strand();
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> pings(connector, key));
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
         assertThat(((RedisClusterClient) factory.getRequiredNativeClient()).getPartitions())
                 .hasSize(3);
-        await().until(() -> pingsAll(connector));
+        await().atMost(PATIENCE).until(() -> pingsAll(connector));
         assertThat(reconnects)
                 .as("connections made again")
                 .extracting(address -> ((InetSocketAddress) address).getPort())
@@ -90,7 +93,7 @@ class LettuceConnectorIntegrationTests {
         LettuceConnector connector = connector(factory, NEVER);
         byte[] key = "key".getBytes(StandardCharsets.UTF_8);
         int share = cluster.shareOf("key");
-        await().until(() -> pings(connector, key));
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
         reconnects.clear();
 
         RedisServer former = cluster.master(share);
@@ -100,15 +103,15 @@ class LettuceConnectorIntegrationTests {
         // It may have followed already.
         boolean unused = pings(connector, key);
 
-        await().until(() ->
-                reconnects.stream().anyMatch(address -> ((InetSocketAddress) address).getPort() == promoted.port()));
+        await().atMost(PATIENCE).until(() -> reconnects.stream()
+                .anyMatch(address -> ((InetSocketAddress) address).getPort() == promoted.port()));
 
         former.resume();
-        await().atMost(Duration.ofSeconds(30)).until(() -> takesOver(former));
+        await().atMost(PATIENCE).until(() -> takesOver(former));
         assertThat(cluster.awaitOtherMaster(share, promoted)).isEqualTo(former);
         List<ClusterMaster> before = connector.masters();
         reconnects.clear();
-        await().until(() -> {
+        await().atMost(PATIENCE).until(() -> {
             ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
             return !connector.masters().equals(before);
         });
@@ -131,16 +134,16 @@ class LettuceConnectorIntegrationTests {
         RedisServer redis = open(RedisServer.start());
         LettuceConnector connector = connector(
                 factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
-        await().until(() -> pings(connector, new byte[0]));
+        await().atMost(PATIENCE).until(() -> pings(connector, new byte[0]));
 
         redis.kill();
-        await().until(() -> !pings(connector, new byte[0]));
+        await().atMost(PATIENCE).until(() -> !pings(connector, new byte[0]));
         assertThatThrownBy(() -> ping(connector, new byte[0])).isInstanceOf(RedisException.class);
         connector.replaceConnection();
         assertThatThrownBy(() -> ping(connector, new byte[0])).isInstanceOf(NotConnectedException.class);
         redis.restart();
 
-        await().until(() -> !reconnects.isEmpty());
+        await().atMost(PATIENCE).until(() -> !reconnects.isEmpty());
         assertThat(reconnects).allMatch(address -> ((InetSocketAddress) address).getPort() == redis.port());
     }
 
@@ -149,7 +152,7 @@ class LettuceConnectorIntegrationTests {
         LettuceConnectionFactory factory = factory(
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
         LettuceConnector connector = connector(factory, NEVER);
-        CLUSTER.masters().forEach(master -> await().until(() -> pings(connector, keyOn(master))));
+        CLUSTER.masters().forEach(master -> await().atMost(PATIENCE).until(() -> pings(connector, keyOn(master))));
         reconnects.clear();
 
         ((RedisClusterClient) factory.getRequiredNativeClient()).refreshPartitions();
@@ -162,7 +165,7 @@ class LettuceConnectorIntegrationTests {
         LettuceConnectionFactory factory = factory(
                 new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
         LettuceConnector connector = connector(factory, NEVER);
-        await().until(() -> pingsAll(connector));
+        await().atMost(PATIENCE).until(() -> pingsAll(connector));
         RedisClusterClient client = (RedisClusterClient) factory.getRequiredNativeClient();
         List<RawRedis> masters =
                 CLUSTER.masters().stream().map(master -> open(master.connect())).toList();
