@@ -8,6 +8,7 @@ import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reso
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.easykit.cache.annotation.Cacheable;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import io.micrometer.context.ContextSnapshot;
 import java.io.IOException;
@@ -32,6 +33,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 
 class EasyCacheHintsTests {
@@ -205,6 +207,10 @@ class EasyCacheHintsTests {
     @Test
     void allowTheProxiesAndReflectionOfTheCache() {
         assertThat(proxies().forInterfaces(ClientResources.class)).accepts(HINTS);
+        assertThat(reflection().onFieldAccess(LettuceConnectionFactory.class, "configuration"))
+                .accepts(HINTS);
+        assertThat(reflection().onFieldAccess(RedisClusterClient.class, "initialUris"))
+                .accepts(HINTS);
         assertThat(reflection().onType(SimpleKey.class)).accepts(HINTS);
         assertThat(reflection().onFieldAccess(SimpleKey.class, "params")).accepts(HINTS);
         // Their presence is checked by name.
