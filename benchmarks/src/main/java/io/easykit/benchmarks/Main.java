@@ -25,6 +25,7 @@ import io.easykit.benchmarks.queue.Scaling;
 import io.easykit.benchmarks.queue.ScriptCosts;
 import io.easykit.benchmarks.queue.Sends;
 import io.easykit.benchmarks.queue.Workers;
+import io.easykit.benchmarks.start.StartTimes;
 import io.easykit.benchmarks.threads.VirtualThreads;
 import java.util.Arrays;
 import java.util.List;
@@ -56,7 +57,8 @@ public final class Main {
                          [size, 1: messages and times are multiplied by it, so 0.05 is a short trial
                          [words: only contenders whose titles begin with one of them]]
 
-            both         t1   waiting readers and sleeping handlers on virtual threads (Java 21 or later)
+            both         s1   start of a web application  [rounds, 10] [benchmarks.jar of another version]
+                         t1   waiting readers and sleeping handlers on virtual threads (Java 21 or later)
 
             two versions  versions JAR   c1, c2, q1, q3 and q4 of the version whose benchmarks.jar is named, and of this one
                                          [cache or queue: only that one]
@@ -98,6 +100,7 @@ public final class Main {
             case "q11" -> Scaling.run(arguments);
             case "q12" -> ReplicatedSends.run(arguments);
             case "q13" -> OperatingCosts.run(arguments);
+            case "s1" -> StartTimes.run(arguments);
             case "t1" -> VirtualThreads.run();
             case "versions" -> versions(arguments);
             case "charts" -> Charts.run(arguments);
