@@ -20,7 +20,7 @@ import java.util.function.Function;
 public final class QueueVersions {
 
     private static final int SENDS = 50_000;
-    private static final int BURST = 20_000;
+    private static final List<Integer> BURSTS = List.of(1_000, 5_000, 20_000);
     private static final int FLOW_PER_SECOND = 6_000;
     private static final int FLOW_SECONDS = 6;
     private static final int SENDERS = 8;
@@ -44,7 +44,7 @@ public final class QueueVersions {
                 version -> QueueProcess.listener(QueueProduct.DELAY_QUEUE, version.classPath(), CONCURRENCY),
                 (version, process) -> {
                     queue.flow(version, process);
-                    queue.burst(version, process);
+                    BURSTS.forEach(messages -> queue.burst(version, process, messages));
                 });
     }
 
@@ -96,14 +96,15 @@ public final class QueueVersions {
         comparison.add(name + ": late p99 ms", version, received.p99() / 1e3);
     }
 
-    private void burst(Version version, QueueProcess process) {
-        Burst burst = Burst.run(process, BURST, LIMIT);
-        String name = "q4, " + BURST + " at once";
+    private void burst(Version version, QueueProcess process, int messages) {
+        Burst burst = Burst.run(process, messages, LIMIT);
+        String name = "q4, " + messages + " at once";
         add(name, version, burst.draining());
         comparison.add(
                 name + ", sending in lists: Redis CPU µs",
                 version,
                 burst.sending().redisMicros());
+        comparison.add(name + ": first after ms", version, burst.received().least() / 1e3);
         comparison.add(name + ": messages/s", version, burst.perSecond());
     }
 

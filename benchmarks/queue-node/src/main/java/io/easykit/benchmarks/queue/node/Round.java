@@ -63,7 +63,15 @@ final class Round {
         lateness = Arrays.copyOf(lateness, count);
         Arrays.sort(lateness);
         int early = (int) Arrays.stream(lateness).takeWhile(late -> late < 0).count();
-        return new Received(count, twice.get(), early, at(lateness, 0.5), at(lateness, 0.99), at(lateness, 1), last);
+        return new Received(
+                count,
+                twice.get(),
+                early,
+                at(lateness, 0.5),
+                at(lateness, 0.99),
+                at(lateness, 1),
+                last,
+                at(lateness, 0));
     }
 
     private static long at(long[] sorted, double share) {
