@@ -20,6 +20,7 @@ public enum LocalContender {
             "easy-cache, annotation alone", "over a store that has the value", LocalContenders::easyCacheAnnotation),
     EASY_CACHE_CALL(
             "easy-cache, call alone", "fetch(spec.key(id), loader), same store", LocalContenders::easyCacheCall),
+    PROXY("a Spring proxy alone", "its interceptor returns one object", LocalContenders::proxy),
     SPRING_ANNOTATION("Spring, annotation alone", "over a cache that has the value", LocalContenders::springAnnotation);
 
     private final String title;

@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.cache.caffeine.CaffeineCacheManager;
 import org.springframework.cache.support.AbstractValueAdaptingCache;
 import org.springframework.cache.support.SimpleCacheManager;
@@ -75,6 +77,30 @@ final class LocalContenders {
         CacheSpec<Product> products = CacheSpec.of("product", Product.class);
         return Contender.of(
                 id -> Objects.requireNonNull(cache.fetch(products.key(id), () -> source.product(id))), () -> {});
+    }
+
+    /** What every annotation costs that Spring's proxies implement, whatever its interceptor does. */
+    static Contender proxy(Products source) {
+        Product product = source.product(1);
+        ProxyFactory proxies = new ProxyFactory(new Proxied(source));
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvice((MethodInterceptor) invocation -> product);
+        return Contender.of((Products) proxies.getProxy(), () -> {});
+    }
+
+    /** The bean behind a proxy. */
+    static class Proxied implements Products {
+
+        private final Products source;
+
+        Proxied(Products source) {
+            this.source = source;
+        }
+
+        @Override
+        public Product product(long id) {
+            return source.product(id);
+        }
     }
 
     static Contender spring(Products source, boolean sync) {
