@@ -130,6 +130,12 @@ public final class LettuceConnector {
         return topology.masters();
     }
 
+    /** Begins to connect, and does not wait for it. The first call then waits for less time, or not at all. */
+    public void startConnecting() {
+        connection.want(System.nanoTime());
+        SharedConnection.Attempt unused = connection.get();
+    }
+
     /** Names the node that serves the key, as far as the driver knows. */
     String nodeOf(byte[] key) {
         return topology.nodeOf(key);

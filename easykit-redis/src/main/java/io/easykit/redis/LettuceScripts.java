@@ -17,6 +17,11 @@ public final class LettuceScripts implements ScriptExecutor {
     }
 
     @Override
+    public void startConnecting() {
+        connector.startConnecting();
+    }
+
+    @Override
     public CompletionStage<@Nullable Object> run(
             LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments) {
         return connector

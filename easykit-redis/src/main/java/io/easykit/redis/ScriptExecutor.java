@@ -13,6 +13,9 @@ import org.springframework.dao.DataAccessException;
  */
 public interface ScriptExecutor {
 
+    /** Begins to connect, and does not wait for it. A driver that opens its connection with the first call does nothing. */
+    default void startConnecting() {}
+
     /**
      * Runs a script.
      *

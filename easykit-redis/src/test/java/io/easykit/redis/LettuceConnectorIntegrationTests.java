@@ -84,6 +84,18 @@ class LettuceConnectorIntegrationTests {
                 .containsOnly(line.port());
     }
 
+    @Test
+    void connectsBeforeTheFirstCall() {
+        RedisServer redis = open(RedisServer.start());
+        RawRedis other = open(redis.connect());
+        LettuceConnectionFactory factory =
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null));
+
+        connector(factory, NEVER).startConnecting();
+
+        await().until(() -> other.info("clients").get("connected_clients"), "2"::equals);
+    }
+
     /** A caller that calls once a second need not wait for its next call. The driver may also find a new master by itself. */
     @Test
     void tellsOfAPromotedReplicaWithoutAnotherCall() {

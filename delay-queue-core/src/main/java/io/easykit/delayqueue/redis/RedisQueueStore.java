@@ -99,6 +99,11 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
         return RedisKeys.isUsable(text);
     }
 
+    /** Begins to connect, and does not wait for it. Without this the first call begins to. */
+    public void startConnecting() {
+        scripts.startConnecting();
+    }
+
     @Override
     public void prepare() {
         scripts.loadAll();

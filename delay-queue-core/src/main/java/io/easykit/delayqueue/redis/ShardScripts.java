@@ -88,6 +88,11 @@ final class ShardScripts {
         return new ShardScripts(new SpringCalls(connections), null, keys, slots, edit);
     }
 
+    /** See {@link ScriptExecutor#startConnecting}. */
+    void startConnecting() {
+        executor.startConnecting();
+    }
+
     void loadAll() {
         try {
             scripts.values().forEach(executor::load);

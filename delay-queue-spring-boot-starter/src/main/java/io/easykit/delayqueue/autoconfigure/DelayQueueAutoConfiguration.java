@@ -235,7 +235,10 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         QueueBackend delayQueueStore(RedisConnections connections, DelayQueueProperties properties) {
-            return new RedisQueueStore(connections.factory(), properties.keyPrefix());
+            RedisQueueStore store = new RedisQueueStore(connections.factory(), properties.keyPrefix());
+            // Listeners wait for the first reply when they start. Other beans are created meanwhile.
+            store.startConnecting();
+            return store;
         }
 
         @Bean

@@ -5,6 +5,7 @@ import io.easykit.boot.DataSourceChoice;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
+import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
 import io.easykit.delayqueue.jdbc.SendOutboxSchema;
@@ -13,6 +14,7 @@ import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Transactions;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -23,6 +25,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -45,14 +49,26 @@ public final class DelayQueueOutboxAutoConfiguration {
 
     DelayQueueOutboxAutoConfiguration() {}
 
-    /** Whether this application has an outbox. */
+    /** Whether this application has an outbox, as {@link DelayQueueProperties#hasOutbox}. Reads no other settings, which takes longer. */
     static final class OnOutbox extends SpringBootCondition {
 
         @Override
         public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            DelayQueueProperties settings =
-                    DelayQueueStartCheck.bind(context.getEnvironment()).value();
-            return new ConditionOutcome(settings.hasOutbox(), "delay-queue.send-phase or delay-queue.outbox.enabled");
+            Binder settings = Binder.get(context.getEnvironment());
+            Boolean isEnabled = read(settings, "delay-queue.outbox.enabled", Boolean.class);
+            boolean hasOutbox = isEnabled == null
+                    ? read(settings, "delay-queue.send-phase", SendPhase.class) == SendPhase.OUTBOX
+                    : isEnabled;
+            return new ConditionOutcome(hasOutbox, "delay-queue.send-phase or delay-queue.outbox.enabled");
+        }
+
+        private static <T> @Nullable T read(Binder settings, String name, Class<T> type) {
+            try {
+                return settings.bind(name, type).orElse(null);
+            } catch (BindException unreadable) {
+                // The start check reports it.
+                return null;
+            }
         }
     }
 

@@ -46,18 +46,18 @@ final class DelayQueueStartCheck implements StartCheck {
 
     @Override
     public List<Problem> settings(ConfigurableListableBeanFactory beans) {
-        List<Problem> problems = new ArrayList<>(bind(environment).problems());
+        BoundSettings<DelayQueueProperties> settings = bind(environment);
+        List<Problem> problems = new ArrayList<>(settings.problems());
         if (beans.containsBeanDefinition("delayQueueConnections")) {
             problems.addAll(RedisFactoryCheck.problems(beans));
         }
         problems.addAll(BeanChoice.several(beans, PayloadCodec.class));
-        problems.addAll(outbox(beans));
+        problems.addAll(outbox(settings.value(), beans));
         problems.addAll(severalErrorHandlers(beans));
         return problems;
     }
 
-    private List<Problem> outbox(ConfigurableListableBeanFactory beans) {
-        DelayQueueProperties settings = bind(environment).value();
+    private static List<Problem> outbox(DelayQueueProperties settings, ConfigurableListableBeanFactory beans) {
         boolean exists = !BeanChoice.of(beans, SendOutbox.class).names().isEmpty();
         if (settings.hasOutbox() && !exists) {
             return List.of(new Problem(

@@ -28,7 +28,7 @@ record WebhookSettings(@Nullable String url, @Nullable String body, @DefaultValu
                 "no address of http or https",
                 "Give one, for example https://hooks.slack.com/services/...");
         checks.that(
-                AlertWebhook.isJson(template()),
+                body == null || AlertWebhook.isJson(body),
                 "webhook.body",
                 template(),
                 "Give JSON with placeholders in quotes, for example {\"text\": \"{text}\"}.");

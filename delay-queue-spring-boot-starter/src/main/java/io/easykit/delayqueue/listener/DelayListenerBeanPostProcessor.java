@@ -28,7 +28,6 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.Environment;
 
 /**
@@ -88,8 +87,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
 
     /** Whether a class has annotated methods. */
     public static boolean hasListeners(Class<?> type) {
-        return AnnotationUtils.isCandidateClass(type, DelayListener.class)
-                && !ListenerMethod.find(type).isEmpty();
+        return !ListenerMethod.find(type).isEmpty();
     }
 
     @Override
@@ -108,8 +106,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
         if (bean instanceof AopInfrastructureBean
                 || ScopedProxyUtils.isScopedTarget(beanName)
-                || withoutListeners.contains(type)
-                || !AnnotationUtils.isCandidateClass(type, DelayListener.class)) {
+                || withoutListeners.contains(type)) {
             return bean;
         }
         Map<Method, DelayListener> methods = ListenerMethod.find(type);

@@ -1,8 +1,10 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.boot.AnnotatedTypes;
 import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +21,13 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  */
 record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method method) {
 
+    private static final AnnotatedTypes TYPES = new AnnotatedTypes(List.of(DelayListener.class));
+
     /** Returns the annotated methods of a class, including annotations of interfaces and composed annotations. */
     static Map<Method, DelayListener> find(Class<?> type) {
+        if (!TYPES.contains(type)) {
+            return Map.of();
+        }
         return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable DelayListener>)
                 method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
     }

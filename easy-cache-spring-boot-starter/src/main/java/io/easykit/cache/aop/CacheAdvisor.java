@@ -4,7 +4,6 @@ import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.async.Futures;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
@@ -14,7 +13,6 @@ import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
 
 /**
  * Applies an interceptor to the methods with its annotation.
@@ -47,11 +45,9 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
     public static CacheAdvisor forReads(
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<Futures> futures) {
         return new CacheAdvisor(
-                pointcut(
-                        Cacheable.class,
-                        (method, type) ->
-                                !CacheAnnotations.cacheable(method, type).isEmpty()
-                                        && !methods.get().isRefused(type)),
+                pointcut((method, type) ->
+                        !CacheAnnotations.cacheable(method, type).isEmpty()
+                                && !methods.get().isRefused(type)),
                 new CacheableInterceptor(methods, cache, futures),
                 READ_ORDER);
     }
@@ -85,7 +81,6 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
     private static Pointcut updates(Supplier<CachedMethods> methods) {
         return pointcut(
-                UpdateCache.class,
                 (method, type) -> !CacheAnnotations.updateCache(method, type).isEmpty()
                         && !methods.get().isRefused(type));
     }
@@ -100,8 +95,7 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
         return advice;
     }
 
-    private static Pointcut pointcut(
-            Class<? extends Annotation> annotation, BiPredicate<Method, Class<?>> isAnnotated) {
+    private static Pointcut pointcut(BiPredicate<Method, Class<?>> isAnnotated) {
         return new StaticMethodMatcherPointcut() {
             @Override
             public boolean matches(Method method, Class<?> targetClass) {
@@ -110,7 +104,7 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
             @Override
             public ClassFilter getClassFilter() {
-                return type -> AnnotationUtils.isCandidateClass(type, annotation);
+                return CacheAnnotations::areIn;
             }
         };
     }

@@ -1,7 +1,9 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.AnnotatedTypes;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.annotation.UpdateCaches;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -18,7 +20,15 @@ import org.springframework.core.annotation.RepeatableContainers;
  */
 final class CacheAnnotations {
 
+    private static final AnnotatedTypes TYPES =
+            new AnnotatedTypes(List.of(Cacheable.class, UpdateCache.class, UpdateCaches.class));
+
     private CacheAnnotations() {}
+
+    /** Whether a class has annotated methods. Costs little for one that has none. */
+    static boolean areIn(Class<?> type) {
+        return TYPES.contains(type);
+    }
 
     static List<MergedAnnotation<Cacheable>> cacheable(Method method, Class<?> targetClass) {
         return find(Cacheable.class, method, targetClass);

@@ -140,8 +140,10 @@ public final class CachedMethods {
 
     /** Returns the methods of a class that have one of the annotations. */
     static Set<Method> annotated(Class<?> beanClass) {
-        return MethodIntrospector.selectMethods(
-                beanClass, (Method method) -> CacheAnnotations.isAnnotated(method, beanClass));
+        return CacheAnnotations.areIn(beanClass)
+                ? MethodIntrospector.selectMethods(
+                        beanClass, (Method method) -> CacheAnnotations.isAnnotated(method, beanClass))
+                : Set.of();
     }
 
     /** Declares the cache of a bean. */
