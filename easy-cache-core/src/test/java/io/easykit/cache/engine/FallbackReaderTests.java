@@ -36,7 +36,7 @@ class FallbackReaderTests {
         AtomicInteger loads = new AtomicInteger();
         assertThatExceptionOfType(CacheUnavailableException.class)
                 .isThrownBy(() -> cache.fetch(cp, () -> "value " + loads.incrementAndGet()))
-                .withMessageContaining("cluster 'default'")
+                .withMessageContaining("Redis 'default'")
                 .withMessageContaining("Repeat the call")
                 .matches(failure -> failure.clusterId().equals("default"));
         assertThat(loads).hasValue(0);
