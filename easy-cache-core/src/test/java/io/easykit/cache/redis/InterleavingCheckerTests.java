@@ -134,7 +134,7 @@ class InterleavingCheckerTests {
 
     static Stream<Scenario> noInterleavingViolatesTheInvariants() {
         return all(
-                new Scenario(null, null, Updates.ONE, 1, 0, 4),
+                new Scenario(null, null, Updates.ONE, 1, 0, 3),
                 new Scenario(null, null, Updates.ONE, 1, 1, 2),
                 new Scenario(null, null, Updates.TWO_IN_A_ROW, 1, 0, 2),
                 new Scenario(null, null, Updates.TWO_AT_ONCE, 1, 0, 1),
@@ -197,7 +197,7 @@ class InterleavingCheckerTests {
 
     static Stream<Scenario> noInterleavingWithExpiredValuesViolatesTheInvariants() {
         return Stream.of(
-                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 5, Versions.ONE),
+                Scenario.keeping(Start.WARM, Updates.ONE, 1, 0, 4, Versions.ONE),
                 Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 1, 4, Versions.ONE),
                 Scenario.keeping(Start.WARM, Updates.INVALIDATION, 1, 0, 5, Versions.TWO),
                 Scenario.keeping(Start.COLD, Updates.INVALIDATION, 1, 0, 5, Versions.ONE));
