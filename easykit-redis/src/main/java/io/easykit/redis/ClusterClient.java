@@ -88,7 +88,7 @@ final class ClusterClient extends RedisClusterClient {
             // Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public.
             seeds = new DirectFieldAccessor(unused).getPropertyValue("initialUris");
         } catch (BeansException e) {
-            log.warn("Reading the topology of the cluster in Lettuce's way, with a connection to each node", e);
+            log.info("The topology of the cluster is read over connections that are made for it: {}", e.getMessage());
             return unused;
         }
         return seeds instanceof Iterable<?> uris
