@@ -27,12 +27,6 @@ class TopologyTrialTests {
     /** A lower p99 depends more on the machine than on Redis. */
     private static final long P99_FLOOR_MICROS = 20_000;
 
-    /**
-     * The same with TLS. The handshakes with the promoted master, and those after the fault, run on the machine of the trial, both
-     * sides of them. Half of the command timeout, so that calls to healthy masters do not fail.
-     */
-    private static final long TLS_P99_FLOOR_MICROS = 125_000;
-
     /** Each send waits for both replicas. A send that they do not confirm is stored, but may be lost. */
     private static final List<String> ALL_REPLICAS =
             List.of("--delay-queue.defaults.wait-for-replicas=2", "--delay-queue.defaults.replica-timeout=200ms");
@@ -92,16 +86,12 @@ class TopologyTrialTests {
                 System.out.println(report.row());
                 report.faults(allowedLoss(trial.topology(), settings, fault), AGAIN_WITHIN_MILLIS)
                         .forEach(one -> wrong.add(name + ", " + fault + ": " + one));
-                if (report.isHealthyPartSlow(isSecured(trial.topology()) ? TLS_P99_FLOOR_MICROS : P99_FLOOR_MICROS)) {
+                if (report.isHealthyPartSlow(P99_FLOOR_MICROS)) {
                     wrong.add(name + ", " + fault + ": the healthy part became slow");
                 }
             }
         }
         assertThat(wrong).isEmpty();
-    }
-
-    private static boolean isSecured(Topology topology) {
-        return topology instanceof SecuredTopology;
     }
 
     private static int allowedLoss(Topology topology, List<String> settings, Fault fault) {
