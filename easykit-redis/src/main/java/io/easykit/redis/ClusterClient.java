@@ -57,6 +57,9 @@ final class ClusterClient extends RedisClusterClient {
 
     static final int UNANSWERED = 3;
 
+    /** Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public. */
+    static final String ADDRESSES = "initialUris";
+
     /** Maximum number of nodes to read the topology from. In a large cluster they are chosen at random. */
     private static final int SOURCES = 5;
 
@@ -79,14 +82,15 @@ final class ClusterClient extends RedisClusterClient {
 
     /**
      * Returns a client for the same cluster. The given one must not have been used, and need not be closed. It is returned itself if
-     * this version of Lettuce keeps its addresses elsewhere.
+     * it has no such field.
+     *
+     * @param addresses field of its addresses, {@link #ADDRESSES}
      */
     @SuppressWarnings("unchecked") // the type of the field
-    static RedisClusterClient like(RedisClusterClient unused) {
+    static RedisClusterClient like(RedisClusterClient unused, String addresses) {
         Object seeds;
         try {
-            // Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public.
-            seeds = new DirectFieldAccessor(unused).getPropertyValue("initialUris");
+            seeds = new DirectFieldAccessor(unused).getPropertyValue(addresses);
         } catch (BeansException e) {
             log.info("The topology of the cluster is read over connections that are made for it: {}", e.getMessage());
             return unused;

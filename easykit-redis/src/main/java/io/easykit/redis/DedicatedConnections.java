@@ -181,7 +181,9 @@ public final class DedicatedConnections {
         @Override
         protected AbstractRedisClient createClient() {
             AbstractRedisClient client = super.createClient();
-            return client instanceof RedisClusterClient cluster ? ClusterClient.like(cluster) : client;
+            return client instanceof RedisClusterClient cluster
+                    ? ClusterClient.like(cluster, ClusterClient.ADDRESSES)
+                    : client;
         }
 
         @Override

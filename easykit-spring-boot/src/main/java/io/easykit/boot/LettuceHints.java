@@ -1,7 +1,6 @@
 package io.easykit.boot;
 
 import java.lang.reflect.Field;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -26,8 +25,11 @@ public final class LettuceHints implements RuntimeHintsRegistrar {
         }
     }
 
+    /** Another version of the driver may not have the field, and its connections are made in another way then. */
     private static void registerField(RuntimeHints hints, String type, String name, @Nullable ClassLoader loader) {
         Field field = ReflectionUtils.findField(ClassUtils.resolveClassName(type, loader), name);
-        hints.reflection().registerField(Objects.requireNonNull(field));
+        if (field != null) {
+            hints.reflection().registerField(field);
+        }
     }
 }

@@ -9,11 +9,6 @@ import java.util.function.ToLongFunction;
 /** The rounds of one topology and fault as a row of a table, and the violations they show. */
 record Report(String topology, Fault fault, List<Round> rounds) {
 
-    static final String HEALTHY_FAILED = "calls to healthy masters failed";
-
-    /** Half of the command timeout. */
-    private static final long TOO_SLOW_MICROS = 125_000;
-
     /** In messages, at 200 sends a second to all shares. */
     private static final double LAG_OF_A_REPLICA = 5;
 
@@ -88,7 +83,7 @@ record Report(String topology, Fault fault, List<Round> rounds) {
                         Round::ownStale,
                         "AP reads staler than the node prints",
                         Round::apStale,
-                        HEALTHY_FAILED,
+                        "calls to healthy masters failed",
                         Round::healthyFailed,
                         "stack traces logged",
                         Round::stackTraces)
@@ -113,11 +108,6 @@ record Report(String topology, Fault fault, List<Round> rounds) {
                     }
                 });
         return faults;
-    }
-
-    /** Whether calls were so slow before the fault that some of them fail without one. */
-    boolean isMachineTooSlow() {
-        return p50(Round::quietP99Micros) > TOO_SLOW_MICROS;
     }
 
     /**

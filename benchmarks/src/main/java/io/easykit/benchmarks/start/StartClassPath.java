@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.springframework.util.FileSystemUtils;
 
 /**
  * The class paths of the applications. The manifest of {@code benchmarks.jar} names all libraries of this module, so the classes of the
@@ -70,6 +71,7 @@ final class StartClassPath {
         try (FileSystem files = FileSystems.newFileSystem(jar);
                 Stream<Path> found = Files.list(files.getPath(folder))) {
             Path copy = Files.createTempDirectory("easykit-start");
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(copy.toFile())));
             Path target = Files.createDirectories(copy.resolve(folder));
             for (Path file : (Iterable<Path>) found::iterator) {
                 Files.copy(file, target.resolve(name(file)));

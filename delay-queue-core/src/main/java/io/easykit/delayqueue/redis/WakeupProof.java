@@ -102,7 +102,7 @@ final class WakeupProof implements MessageListener {
     public void onMessage(Message message, byte @Nullable [] pattern) {
         missingSince = null;
         String text = new String(message.getBody(), StandardCharsets.US_ASCII);
-        if (!text.matches("\\d{1,18}")) {
+        if (!WakeupSubscriber.NUMBER.matcher(text).matches()) {
             return;
         }
         long number = Long.parseLong(text);

@@ -21,7 +21,8 @@ final class WakeupSubscriber implements MessageListener, SubscriptionListener {
 
     private static final Logger log = LoggerFactory.getLogger(WakeupSubscriber.class);
 
-    private static final Pattern MILLIS = Pattern.compile("\\d{1,18}");
+    /** A due time in milliseconds, or a number of {@link WakeupProof}. */
+    static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
 
     private final Map<String, ShardKey> byChannel;
     private final WakeupListener listener;
@@ -79,7 +80,7 @@ final class WakeupSubscriber implements MessageListener, SubscriptionListener {
     public void onMessage(Message message, byte @Nullable [] pattern) {
         ShardKey shard = byChannel.get(new String(message.getChannel(), StandardCharsets.UTF_8));
         String due = new String(message.getBody(), StandardCharsets.US_ASCII);
-        if (shard != null && MILLIS.matcher(due).matches()) {
+        if (shard != null && NUMBER.matcher(due).matches()) {
             notifyListener(shard, Instant.ofEpochMilli(Long.parseLong(due)));
         }
     }

@@ -49,16 +49,15 @@ public final class DelayQueueOutboxAutoConfiguration {
 
     DelayQueueOutboxAutoConfiguration() {}
 
-    /** Whether this application has an outbox, as {@link DelayQueueProperties#hasOutbox}. Reads no other settings, which takes longer. */
+    /** Whether this application has an outbox, as {@link DelayQueueProperties#hasOutbox()}. Reads no other settings, which takes longer. */
     static final class OnOutbox extends SpringBootCondition {
 
         @Override
         public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
             Binder settings = Binder.get(context.getEnvironment());
-            Boolean isEnabled = read(settings, "delay-queue.outbox.enabled", Boolean.class);
-            boolean hasOutbox = isEnabled == null
-                    ? read(settings, "delay-queue.send-phase", SendPhase.class) == SendPhase.OUTBOX
-                    : isEnabled;
+            boolean hasOutbox = DelayQueueProperties.hasOutbox(
+                    read(settings, "delay-queue.outbox.enabled", Boolean.class),
+                    read(settings, "delay-queue.send-phase", SendPhase.class));
             return new ConditionOutcome(hasOutbox, "delay-queue.send-phase or delay-queue.outbox.enabled");
         }
 

@@ -114,8 +114,11 @@ record DelayQueueProperties(
 
     /** Whether messages can be sent with the phase outbox, and this node stores those that wait. */
     boolean hasOutbox() {
-        Boolean isEnabled = outbox.enabled();
-        return isEnabled == null ? sendPhase == SendPhase.OUTBOX : isEnabled;
+        return hasOutbox(outbox.enabled(), sendPhase);
+    }
+
+    static boolean hasOutbox(@Nullable Boolean isEnabled, @Nullable SendPhase phase) {
+        return isEnabled == null ? phase == SendPhase.OUTBOX : isEnabled;
     }
 
     private static List<Problem> topicProblems(String name, TopicSettings settings) {

@@ -81,7 +81,7 @@ class AlertWebhookTests {
 
     @Test
     void postsWhatSlackUnderstands() {
-        AlertWebhook webhook = webhook(SLACK);
+        AlertWebhook webhook = webhook(new WebhookSettings(null, null, Duration.ofSeconds(5)).template());
         webhook.onAlertRaised(RAISED);
         assertThat(posted(0).path("text").asString(""))
                 .isEqualTo("[shop \"1\"] orders: dead is 12, over the limit of 10");
