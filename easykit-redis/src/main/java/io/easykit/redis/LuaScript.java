@@ -6,6 +6,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -20,11 +23,14 @@ import java.util.stream.Stream;
  * A Lua script as it is sent to Redis: the text and its SHA, by which {@code EVALSHA} calls it.
  *
  * <p>The functions that several scripts of a product share are in one file, {@value #PRELUDE}. The text that is sent contains
- * only those that the script uses: Redis creates every function of the text at each call, so an unused one would cost time.
+ * only those that the script uses: Redis creates every function that it meets at each call, so an unused one would cost time.
  */
 public final class LuaScript {
 
     private static final String PRELUDE = "prelude.lua";
+
+    /** The line between the two parts of a script. */
+    private static final String SECOND_PART = "\n---- Second part\n";
 
     /** A declaration of the prelude: a function, or a value. */
     private static final Pattern DECLARATION = Pattern.compile("(?m)^local (?:function )?(\\w+)(?:\\(| =)");
@@ -71,19 +77,33 @@ public final class LuaScript {
      * Puts the blocks of the prelude that are used in front of a script. Blocks are separated by blank lines and use what
      * stands before them. One that declares something is left out if nothing after it uses one of the names; a field of the
      * same name, as in {@code string.format}, is no use.
+     *
+     * <p>A script that nearly always ends early can have a second part, after the line {@code SECOND_PART}. Blocks that only
+     * this part uses are put in front of it, so that they cost nothing before.
      */
     private static String withPrelude(Class<?> beside, String script) {
-        List<Block> blocks = PRELUDES.get(beside);
-        String text = script;
-        Set<String> used = new HashSet<>(namesIn(script));
+        List<Block> left = new ArrayList<>(PRELUDES.get(beside));
+        StringBuilder text = new StringBuilder();
+        for (String part : script.split(SECOND_PART, 2)) {
+            List<Block> used = usedIn(part, left);
+            used.forEach(block -> text.append(block.text).append("\n\n"));
+            text.append(part);
+            left.removeAll(used);
+        }
+        return text.toString();
+    }
+
+    private static List<Block> usedIn(String script, List<Block> blocks) {
+        Deque<Block> used = new ArrayDeque<>();
+        Set<String> names = new HashSet<>(namesIn(script));
         for (int i = blocks.size() - 1; i >= 0; i--) {
             Block block = blocks.get(i);
-            if (block.isUsed(used)) {
-                text = block.text + "\n\n" + text;
-                used.addAll(block.names);
+            if (block.isUsed(names)) {
+                used.addFirst(block);
+                names.addAll(block.names);
             }
         }
-        return text;
+        return List.copyOf(used);
     }
 
     private static Set<String> namesIn(String script) {

@@ -1,12 +1,64 @@
 -- Stores messages that wait for their time. An id that is live is left alone.
 -- The only move beside reschedule that a full Redis refuses, and then whole: its first write is one that grows.
 --
+-- The first part is for new messages, as nearly all sends have them. It declares no function and stores all bodies by one command. That
+-- saves Redis 39 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 27 % for one with a delay, and
+-- 13 % for a hundred ("counted scripts"). What is unusual, or fails, changes nothing there, and goes to the second part.
+--
 -- KEYS   prefix, settings
 -- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch
 -- return code*, as one text    1 stored, 2 stored before by this very send (same frame), 0 the id is live already
+local args, try, n = ARGV, redis.pcall, #ARGV / 3
+local entries, bodies = n > 1 and {}, n > 1 and {} -- one message needs none
+local id, said, due, frame, earliest, clock
+for i = 1, n do
+  local text = args[3 * i - 1]
+  id, frame = args[3 * i - 2], args[3 * i]
+  if text ~= said then -- the due times of one batch are often the same
+    said, due = text, string.find(text, '^%d+$') and text
+    if not due and string.find(text, '^%+%d+$') then
+      clock = clock or redis.call('TIME')
+      due = string.format('%d', math.ceil((clock[1] * 1000000 + clock[2]) / 1000) + text)
+    end
+    if not earliest or due and tonumber(due) < tonumber(earliest) then earliest = due end
+  end
+  if not due or #due > 15 or #frame >= LARGE or entries and entries[id] then
+    earliest = nil
+    break
+  end
+  if entries then
+    entries[2 * i - 1], entries[2 * i], entries[id] = due, id, true
+    bodies[2 * i - 1], bodies[2 * i] = prefix .. 'm:' .. id, frame
+  end
+end
+if earliest and n % 1 == 0 and n <= 100 then
+  local news = redis.call('ZCOUNT', waiting, '-inf', earliest) == 0
+  if news then -- a time that has passed counts as now
+    clock = clock or redis.call('TIME')
+    local present = math.floor((clock[1] * 1000000 + clock[2]) / 1000)
+    news = tonumber(earliest) >= present or redis.call('ZCOUNT', waiting, '-inf', string.format('%d', present)) == 0
+  end
+  local stored, counted, placed
+  if bodies then stored = try('MSETNX', unpack(bodies)) else stored = try('MSETNX', prefix .. 'm:' .. id, frame) end
+  if stored == 1 then
+    local totals, sent = prefix .. 'counters', entries and string.format('%d', n) or '1'
+    counted = try('HINCRBY', totals, 'sent', sent)
+    if type(counted) == 'number' then
+      if entries then placed = try('ZADD', waiting, unpack(entries)) else placed = try('ZADD', waiting, due, id) end
+      if type(placed) == 'number' then
+        if news then redis.pcall('PUBLISH', prefix .. 'wakeup', earliest) end
+        return entries and string.rep('1', n) or '1'
+      end
+      try('HINCRBY', totals, 'sent', '-' .. sent)
+    end
+    for i = 1, n do try('UNLINK', prefix .. 'm:' .. args[3 * i - 2]) end
+  end
+end
+
+---- Second part
 checkGroups(1, 3)
-local n, entries, earliest, hasLarge = #ARGV / 3, {}, nil, false
-local said, due, text
+local hasLarge, text = false, nil
+entries, said, due, earliest = {}, nil, nil, nil
 for i = 1, n do
   if ARGV[3 * i - 1] ~= said then -- the due times of one batch are often the same
     said = ARGV[3 * i - 1]

@@ -41,6 +41,9 @@ final class FaultyShard implements AutoCloseable {
 
     static final Duration LEASE = Duration.ofSeconds(30);
 
+    /** What a refused call returns. */
+    static final Object REFUSED = "refused";
+
     private static final String FAULT = "test:fault";
     private static final String PREFIX = "dq:{t:0}:";
     private static final List<String> PLACES = List.of("waiting", "inflight", "dead");
@@ -108,7 +111,7 @@ final class FaultyShard implements AutoCloseable {
     private static String withFaults(String script) {
         return STRIKE
                 + script.replaceAll("redis\\.call\\((?!'LRANGE', 'test:clock')", "faulty_call(")
-                        .replace("redis.pcall(", "faulty_pcall(");
+                        .replace("redis.pcall", "faulty_pcall");
     }
 
     /** Messages in each place, with and without a history: w waiting, f in flight, e expired, d dead. */
@@ -172,13 +175,13 @@ final class FaultyShard implements AutoCloseable {
         return struck;
     }
 
-    /** Returns null if the call was refused. */
+    /** Returns {@link #REFUSED} if the call was refused. */
     Object attempt(Function<QueueBackend, Object> call) {
         try {
             return call.apply(store);
         } catch (StoreRefusedException e) {
             assertThat(e).hasMessageContaining("injected fault");
-            return "refused";
+            return REFUSED;
         }
     }
 

@@ -105,18 +105,11 @@ final class ProtocolChecker implements AutoCloseable {
     }
 
     private static String instrumented(String script) {
-        String clocked = replace(
-                script,
-                "redis.call('TIME')",
-                "{math.floor(redis.call('GET', '" + CLOCK + "') / 1000000), redis.call('GET', '" + CLOCK
-                        + "') % 1000000}");
-        return replace(
-                clocked, "redis.pcall('PUBLISH', prefix .. 'wakeup',", "redis.pcall('RPUSH', '" + WAKEUPS + "',");
-    }
-
-    /** Replaces nothing if the text is missing: a script gets only the blocks of the prelude that it uses. */
-    private static String replace(String script, String old, String replacement) {
-        return script.contains(old) ? TestShard.replaceOnce(script, old, replacement) : script;
+        return script.replace(
+                        "redis.call('TIME')",
+                        "{math.floor(redis.call('GET', '" + CLOCK + "') / 1000000), redis.call('GET', '" + CLOCK
+                                + "') % 1000000}")
+                .replace("redis.pcall('PUBLISH', prefix .. 'wakeup',", "redis.pcall('RPUSH', '" + WAKEUPS + "',");
     }
 
     /** Runs one seed for so many steps, and drains; returns how many calls the store has answered. */

@@ -102,6 +102,11 @@ class ScriptFaultTests {
                         "send",
                         Set.of("n1", "n2"),
                         (s, store) -> store.send(KEY, s.messages("n1", "w1", "n2", "f1", "d1"))),
+                new Step("send new ones", Set.of("n4", "n5"), (s, store) -> store.send(KEY, s.messages("n4", "n5"))),
+                new Step(
+                        "send one",
+                        Set.of("n6"),
+                        (s, store) -> store.send(KEY, List.of(TestShard.in("n6", 0, "body")))),
                 new Step(
                         "send a large body",
                         Set.of("n3"),
@@ -344,9 +349,14 @@ class ScriptFaultTests {
         untouched.removeAll(step.beginsOrEnds());
 
         shard.failAt(command, lasts);
-        shard.attempt(step.on(shard));
+        boolean isRefused = FaultyShard.REFUSED.equals(shard.attempt(step.on(shard)));
         if (!shard.heal()) {
             return false;
+        }
+        if (!isRefused) {
+            assertThat(shard.store.stats(KEY).imbalance() + countedTwice(shard))
+                    .as("ledger after a call that succeeded")
+                    .isZero();
         }
         shard.assertInPlace(untouched);
         if (!lasts) {

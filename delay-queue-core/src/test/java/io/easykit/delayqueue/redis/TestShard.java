@@ -61,9 +61,11 @@ final class TestShard implements AutoCloseable {
     }
 
     static String withTestClock(String script) {
-        return script.contains("'TIME'")
-                ? replaceOnce(script, "redis.call('TIME')", "redis.call('LRANGE', '" + CLOCK + "', 0, 1)")
-                : script;
+        String clocked = script.replace("redis.call('TIME')", "redis.call('LRANGE', '" + CLOCK + "', 0, 1)");
+        if (clocked.contains("'TIME'")) {
+            throw new IllegalArgumentException("Reads the time in another way");
+        }
+        return clocked;
     }
 
     /** Replaces a text that stands there exactly once, so that no replacement misses unnoticed. */

@@ -32,6 +32,10 @@ class WeakenedProtocolTests {
         CLAIM_WHILE_PAUSED("elseif kept[2] then", "elseif false then"),
         EXTEND_SHORTENS("'XX', 'GT', unpack(leases)", "'XX', unpack(leases)"),
         SEND_OVERWRITES("ARGV[3 * i], 'NX')", "ARGV[3 * i])"),
+        SEND_OVERWRITES_AT_ONCE(
+                "stored == 1 then", "redis.call('MSET', unpack(bodies or {prefix .. 'm:' .. id, frame})) then"),
+        SEND_STORES_A_REPEATED_ID_TWICE(" or entries and entries[id] then", " then"),
+        SEND_WAKES_FOR_EACH_PAST_TIME("tonumber(earliest) >= present or", "true or"),
         REAP_TAKES_LIVE_LEASES("inflight, '-inf', now, 'LIMIT'", "inflight, '-inf', '+inf', 'LIMIT'"),
         REAP_NEVER_BURIES("s.lost >= maxLeaseExpirations", "false"),
         RELEASE_COSTS("s.releases, s.due = s.releases + 1,", "s.failures, s.due = s.failures + 1,"),
@@ -125,6 +129,9 @@ class WeakenedProtocolTests {
                 "  redis.call('ZREM', dead, unpack(moved))\n  redis.call('ZADD', waiting"),
         SEND_LEAVES_BODIES(
                 "send", "if string.sub(codes, i, i) == '1' then redis.pcall('UNLINK', message(ARGV[3 * i - 2])) end"),
+        SEND_LEAVES_BODIES_OF_THE_FIRST_PART(
+                "send new ones", "    for i = 1, n do try('UNLINK', prefix .. 'm:' .. args[3 * i - 2]) end\n"),
+        SEND_LEAVES_COUNTS_OF_THE_FIRST_PART("send one", "      try('HINCRBY', totals, 'sent', '-' .. sent)\n"),
         SEND_LEAVES_COUNTS("send", "if isCounted then pcall(count, 'sent', -stored) end"),
         SEND_TRUSTS_BODIES("send", "", "if whereabouts(id) ~= 'lost' then", "if true then"),
         END_TAKES_NOTHING_BACK("acknowledge", "    redis.pcall('ZADD', place, unpack(entries))\n"),
