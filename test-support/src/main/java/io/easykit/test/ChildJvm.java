@@ -23,6 +23,14 @@ public final class ChildJvm implements AutoCloseable {
     /** Maximum time for a child to start an application. Generous, because a busy machine takes minutes. */
     public static final Duration START = Duration.ofMinutes(3);
 
+    /** A child lives for seconds: neither the second compiler nor the verifier pays. */
+    private static final List<String> START_QUICKLY = List.of(
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Xshare:auto",
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:-BytecodeVerificationRemote");
+
     private static final Duration LAST_OUTPUT = Duration.ofSeconds(10);
 
     private final String name;
@@ -54,7 +62,7 @@ public final class ChildJvm implements AutoCloseable {
     private static ChildJvm start(String name, List<String> program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"));
+        command.addAll(START_QUICKLY);
         command.addAll(program);
         command.addAll(arguments);
         OwnedProcess process = OwnedProcess.start(new ProcessBuilder(command).redirectErrorStream(true));
