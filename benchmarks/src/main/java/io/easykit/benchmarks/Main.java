@@ -10,6 +10,7 @@ import io.easykit.benchmarks.cache.SerialKey;
 import io.easykit.benchmarks.cache.SlowLoads;
 import io.easykit.benchmarks.chart.Charts;
 import io.easykit.benchmarks.measure.Comparison;
+import io.easykit.benchmarks.measure.CountedRedis;
 import io.easykit.benchmarks.measure.Machine;
 import io.easykit.benchmarks.measure.Version;
 import io.easykit.benchmarks.queue.Backlogs;
@@ -64,6 +65,8 @@ public final class Main {
                                          [cache or queue: only that one]
                           scripts JAR    Redis CPU of one call of each script, of that version and of this one
 
+            counted      counted BENCHMARK …   c1, q1 to q4, versions or scripts with instructions of Redis, not CPU time, by Valgrind
+
             charts       charts PAGE FOLDER  draws the tables of a page such as benchmarks/README.md as SVG
 
             For example: java -jar benchmarks.jar q4 0.1 delay-queue Redisson""";
@@ -103,6 +106,7 @@ public final class Main {
             case "s1" -> StartTimes.run(arguments);
             case "t1" -> VirtualThreads.run();
             case "versions" -> versions(arguments);
+            case "counted" -> counted(arguments);
             case "charts" -> Charts.run(arguments);
             case "scripts" -> ScriptCosts.run(beforeAndNow(arguments));
             default -> {
@@ -112,10 +116,15 @@ public final class Main {
         }
     }
 
+    private static void counted(String... arguments) throws Exception {
+        CountedRedis.use();
+        main(arguments);
+    }
+
     private static void versions(String... arguments) throws Exception {
         List<Version> versions = beforeAndNow(arguments);
         List<String> products = arguments.length == 1 ? List.of("cache", "queue") : List.of(arguments[1]);
-        System.out.println("Two versions, " + Machine.describe() + ", " + Comparison.ROUNDS + " rounds\n");
+        System.out.println("Two versions, " + Machine.describe() + ", " + Comparison.rounds() + " rounds\n");
         if (products.contains("cache")) {
             CacheVersions.run(versions);
         }

@@ -63,7 +63,8 @@ final class ProcessBackend implements RedisBackend {
         /** @param first arguments before all options: the name of a configuration file, or nothing */
         ProcessInstance(Path program, int port, List<String> first, List<String> arguments) {
             this.port = port;
-            this.command = new ArrayList<>(List.of(program.toString()));
+            this.command = new ArrayList<>(under());
+            command.add(program.toString());
             command.addAll(first);
             command.addAll(List.of("--bind", LOOPBACK));
             command.addAll(
@@ -76,6 +77,11 @@ final class ProcessBackend implements RedisBackend {
             } catch (IOException e) {
                 throw new UncheckedIOException("Cannot create a directory for Redis", e);
             }
+        }
+
+        private static List<String> under() {
+            String command = System.getProperty(RedisServer.UNDER, "").strip();
+            return command.isEmpty() ? List.of() : List.of(command.split(" +"));
         }
 
         @Override

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
  * call.
  */
 public final class RedisServer implements AutoCloseable {
+
+    /** System property: a command that runs the server program, such as {@code valgrind}. Not for containers. */
+    public static final String UNDER = "easykit.test.redis.under";
+
     private static final Duration READY_WITHIN = Duration.ofSeconds(30);
     private static final Duration REPLY_WITHIN = Duration.ofSeconds(10);
     private static final Duration LOOK_TIMEOUT = Duration.ofMillis(200);

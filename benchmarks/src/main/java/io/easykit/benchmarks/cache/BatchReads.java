@@ -41,7 +41,7 @@ public final class BatchReads {
                     "round trips",
                     "commands of clients and scripts",
                     "calls of the loader",
-                    "Redis CPU µs",
+                    RedisCost.heading(),
                     "client CPU µs",
                     "commands");
             for (int cached : List.of(IDS, IDS / 2)) {
@@ -126,8 +126,8 @@ public final class BatchReads {
             return (double) loads / batches;
         }
 
-        double redisMicros() {
-            return (double) redis.cpuMicros() / batches;
+        double redisCpu() {
+            return redis.cpu() / batches;
         }
 
         double clientMicros() {
@@ -144,7 +144,7 @@ public final class BatchReads {
                 String.format(
                         Locale.ROOT, "%.2f", Spread.of(runs, Run::commands).median()),
                 Spread.of(runs, Run::loaderCalls).text(2),
-                Spread.of(runs, Run::redisMicros).text(0),
+                Spread.of(runs, Run::redisCpu).text(0),
                 Spread.of(runs, Run::clientMicros).text(0),
                 runs.get(0).redis.callsPer(runs.get(0).batches));
     }

@@ -4,6 +4,7 @@ import io.easykit.benchmarks.cache.HitLoadProcess.Run;
 import io.easykit.benchmarks.cache.contender.LocalContender;
 import io.easykit.benchmarks.cache.contender.RedisContender;
 import io.easykit.benchmarks.measure.Comparison;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Version;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,7 +38,7 @@ public final class CacheVersions {
                 processes.put(version, new HitLoadProcess(RedisContender.EASY_CACHE, version.classPath()));
             }
             processes.values().forEach(process -> process.read(64, WARM_UP_MILLIS));
-            for (int round = 0; round < Comparison.ROUNDS; round++) {
+            for (int round = 0; round < Comparison.rounds(); round++) {
                 for (Version version : comparison.order(round)) {
                     THREADS.forEach(threads -> add(
                             comparison,
@@ -54,7 +55,7 @@ public final class CacheVersions {
 
     private static void add(Comparison comparison, Version version, int threads, Run run) {
         String name = "c1, " + threads + (threads == 1 ? " thread" : " threads");
-        comparison.add(name + ": Redis CPU µs a hit", version, run.redisMicros());
+        comparison.add(name + ": " + RedisCost.heading() + " a hit", version, run.redisCpu());
         comparison.add(name + ": client CPU µs a hit", version, run.clientMicros());
         comparison.add(name + ": hits/s", version, run.perSecond());
     }
@@ -62,7 +63,7 @@ public final class CacheVersions {
     private static void localHits(Comparison comparison) throws RunnerException {
         List<LocalContender> which =
                 List.of(LocalContender.METHOD, LocalContender.EASY_CACHE, LocalContender.EASY_CACHE_ANNOTATION);
-        for (int round = 0; round < Comparison.ROUNDS; round++) {
+        for (int round = 0; round < Comparison.rounds(); round++) {
             for (Version version : comparison.order(round)) {
                 for (RunResult result : forkWith(version, which)) {
                     String name = "c2, " + LocalHits.contenderOf(result).title();

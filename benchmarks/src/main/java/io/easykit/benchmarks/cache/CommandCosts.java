@@ -4,6 +4,8 @@ import io.easykit.benchmarks.cache.contender.Contender;
 import io.easykit.benchmarks.cache.contender.Database;
 import io.easykit.benchmarks.cache.contender.RedisContender;
 import io.easykit.benchmarks.cache.contender.Setup;
+import io.easykit.benchmarks.measure.Comparison;
+import io.easykit.benchmarks.measure.CountedRedis;
 import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
@@ -34,15 +36,11 @@ import java.util.function.UnaryOperator;
 final class CommandCosts {
 
     private static final List<Integer> DEPTHS = List.of(1, 16, 64);
-    private static final int ROUNDS = 5;
     private static final int TURNS = 20;
     private static final int COMMANDS_A_TURN = 2_048;
 
-    /**
-     * The arguments sent by a reader of an AP cache with the default options. The caller id does not matter for a fresh
-     * entry.
-     */
-    private static final String[] FETCH_ARGUMENTS = {"call", "1000", "120000", "1", "2000", "0"};
+    /** Its entry is read to find the name of its value. */
+    private static final String ANY_ENTRY = "ec:product::7";
 
     private final StatefulRedisConnection<String, String> connection;
     private final RawRedis info;
@@ -53,12 +51,15 @@ final class CommandCosts {
         this.info = info;
         RedisAsyncCommands<String, String> redis = connection.async();
         String sha = connection.sync().scriptLoad(fetchScript());
+        String field = connection.sync().hkeys(ANY_ENTRY).get(0);
+        // As sent by a reader of an AP cache with the default options. The caller does not matter for a fresh entry.
+        String[] arguments = {"call", "1000", "120000", "1", "2000", "0", field};
         commands.put("GET of a string", id -> redis.get("raw:product::" + id));
         commands.put("HGETALL of an entry", id -> redis.hgetall("ec:product::" + id));
-        commands.put("HMGET of three fields of an entry", id -> redis.hmget("ec:product::" + id, "v", "s", "f"));
+        commands.put("HMGET of three fields of an entry", id -> redis.hmget("ec:product::" + id, field, "s", "f"));
         commands.put(
                 "EVALSHA of the fetch script",
-                id -> redis.evalsha(sha, ScriptOutputType.MULTI, new String[] {"ec:product::" + id}, FETCH_ARGUMENTS));
+                id -> redis.evalsha(sha, ScriptOutputType.MULTI, new String[] {"ec:product::" + id}, arguments));
     }
 
     static void run(RedisServer redis) throws Exception {
@@ -69,7 +70,7 @@ final class CommandCosts {
             CommandCosts costs = new CommandCosts(client.connect(StringCodec.UTF8), info);
             costs.requireHits();
             System.out.println("\nThe commands alone, a fixed number of them on the way\n");
-            Table.header("on the way", "command", "Redis CPU µs", "to GET");
+            Table.header("on the way", "command", RedisCost.heading(), "to GET");
             for (int depth : DEPTHS) {
                 costs.measure(depth);
             }
@@ -98,7 +99,7 @@ final class CommandCosts {
     private void measure(int depth) throws ExecutionException, InterruptedException {
         Map<String, List<Double>> micros = new LinkedHashMap<>();
         Map<String, List<Double>> ratios = new LinkedHashMap<>();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < Comparison.rounds(); round++) {
             double get = 0;
             for (Map.Entry<String, Double> cost : round(depth).entrySet()) {
                 get = get == 0 ? cost.getValue() : get;
@@ -116,12 +117,13 @@ final class CommandCosts {
     /** Returns the microseconds of a command, by command name. */
     private Map<String, Double> round(int depth) throws ExecutionException, InterruptedException {
         Map<String, Double> micros = new LinkedHashMap<>();
-        for (int turn = 0; turn < TURNS; turn++) {
+        int turns = CountedRedis.isUsed() ? 1 : TURNS;
+        for (int turn = 0; turn < turns; turn++) {
             for (Map.Entry<String, IntFunction<RedisFuture<?>>> command : commands.entrySet()) {
-                long before = RedisCost.of(info).cpuMicros();
+                double before = RedisCost.cpu(info);
                 send(command.getValue(), depth);
-                double each = (double) (RedisCost.of(info).cpuMicros() - before) / COMMANDS_A_TURN;
-                micros.merge(command.getKey(), each / TURNS, Double::sum);
+                double each = (RedisCost.cpu(info) - before) / COMMANDS_A_TURN;
+                micros.merge(command.getKey(), each / turns, Double::sum);
             }
         }
         return micros;

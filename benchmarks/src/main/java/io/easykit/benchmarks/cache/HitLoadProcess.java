@@ -82,8 +82,8 @@ final class HitLoadProcess implements AutoCloseable {
             return cpuNanos / 1e3 / reads;
         }
 
-        double redisMicros() {
-            return (double) redis.cpuMicros() / reads;
+        double redisCpu() {
+            return redis.cpu() / reads;
         }
     }
 }

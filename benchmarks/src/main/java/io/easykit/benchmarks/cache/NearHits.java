@@ -3,6 +3,7 @@ package io.easykit.benchmarks.cache;
 import io.easykit.benchmarks.cache.HitLoadProcess.Run;
 import io.easykit.benchmarks.cache.contender.RedisContender;
 import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
 import java.util.ArrayList;
@@ -74,7 +75,7 @@ public final class NearHits {
                 "reads/s",
                 "commands a read",
                 "fewer than easy-cache without",
-                "Redis CPU µs a read",
+                RedisCost.heading() + " a read",
                 "client CPU µs a read",
                 "commands");
         runs.forEach((contender, own) -> Table.row(
@@ -86,7 +87,7 @@ public final class NearHits {
                         Locale.ROOT,
                         "%.1f %%",
                         100 - 100 * Spread.of(own, NearHits::commands).median() / plain),
-                Spread.of(own, Run::redisMicros).text(2),
+                Spread.of(own, Run::redisCpu).text(2),
                 Spread.of(own, Run::clientMicros).text(1),
                 own.get(0).redis().callsPer(own.get(0).reads())));
     }

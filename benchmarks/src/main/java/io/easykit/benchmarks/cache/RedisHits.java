@@ -2,7 +2,9 @@ package io.easykit.benchmarks.cache;
 
 import io.easykit.benchmarks.cache.HitLoadProcess.Run;
 import io.easykit.benchmarks.cache.contender.RedisContender;
+import io.easykit.benchmarks.measure.Comparison;
 import io.easykit.benchmarks.measure.Machine;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.measure.Table;
 import io.easykit.test.RedisServer;
@@ -23,7 +25,6 @@ import java.util.function.ToDoubleFunction;
 public final class RedisHits {
 
     private static final List<Integer> THREADS = List.of(1, 16, 64);
-    private static final int ROUNDS = 5;
     private static final long WARM_UP_MILLIS = 3_000;
 
     /** All but those with a level in front of Redis, and one that only C5 has. */
@@ -59,7 +60,7 @@ public final class RedisHits {
             throws IOException {
         Map<RedisContender, List<Run>> runs = new EnumMap<>(RedisContender.class);
         List<HitLoadProcess> order = new ArrayList<>(processes);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < Comparison.rounds(); round++) {
             for (HitLoadProcess process : order) {
                 runs.computeIfAbsent(process.contender(), some -> new ArrayList<>())
                         .add(process.read(threads, millis));
@@ -77,7 +78,7 @@ public final class RedisHits {
                 "settings",
                 "hits/s",
                 "to raw GET",
-                "Redis CPU µs a hit",
+                RedisCost.heading() + " a hit",
                 "to raw GET",
                 "client CPU µs a hit",
                 "to raw GET",
@@ -87,8 +88,8 @@ public final class RedisHits {
                 contender.settings(),
                 Spread.of(own, Run::perSecond).text(0),
                 ratios(own, plain, Run::perSecond).text(2),
-                Spread.of(own, Run::redisMicros).text(2),
-                ratios(own, plain, Run::redisMicros).text(2),
+                Spread.of(own, Run::redisCpu).text(2),
+                ratios(own, plain, Run::redisCpu).text(2),
                 Spread.of(own, Run::clientMicros).text(1),
                 ratios(own, plain, Run::clientMicros).text(2),
                 own.get(0).redis().callsPer(own.get(0).reads())));

@@ -12,8 +12,8 @@ import java.util.Map;
  */
 public final class Comparison {
 
-    /** Rounds of a comparison. */
-    public static final int ROUNDS = 5;
+    private static final int ROUNDS = 5;
+    private static final int COUNTED_ROUNDS = 2;
 
     private final List<Version> versions;
     private final Map<String, Map<Version, List<Double>>> figures = new LinkedHashMap<>();
@@ -21,6 +21,11 @@ public final class Comparison {
     /** @param versions two versions, the older one first */
     public Comparison(List<Version> versions) {
         this.versions = List.copyOf(versions);
+    }
+
+    /** Returns the number of rounds of a comparison. Counts hardly vary, so they take fewer. */
+    public static int rounds() {
+        return CountedRedis.isUsed() ? COUNTED_ROUNDS : ROUNDS;
     }
 
     /** Prints the heading of the table that {@link #print} fills. */

@@ -11,9 +11,9 @@ import java.time.Duration;
  */
 public record Measured(long operations, RedisCost redis, ClientShares shares, Duration client) {
 
-    /** CPU microseconds of Redis per operation. */
-    public double redisMicros() {
-        return (double) redis.cpuMicros() / operations;
+    /** CPU of Redis per operation, see {@link RedisCost#cpu}. */
+    public double redisCpu() {
+        return redis.cpu() / operations;
     }
 
     /** Round trips per operation; less than one if several operations share one. */

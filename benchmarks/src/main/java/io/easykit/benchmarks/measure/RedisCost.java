@@ -8,10 +8,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The work of a Redis: its calls by command (including those of scripts, excluding {@code INFO}) and the CPU time of
- * its main thread in microseconds.
+ * The work of a Redis.
+ *
+ * @param calls its calls by command, including those of scripts, excluding {@code INFO}
+ * @param cpu CPU time of its main thread in microseconds. In a counted run thousands of instructions, see
+ *     {@link CountedRedis}
  */
-public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
+public record RedisCost(SortedMap<String, Long> calls, double cpu) {
 
     private static final String COMMAND = "cmdstat_";
 
@@ -24,11 +27,14 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
                 calls.put(command, callsOf(stats));
             }
         });
-        return new RedisCost(calls, cpuMicros(redis));
+        return new RedisCost(calls, cpu(redis));
     }
 
-    /** Returns the CPU time alone, which is cheap to read. */
-    public static long cpuMicros(RawRedis redis) {
+    /** Returns the CPU time alone, which is cheap to read, or the instructions. */
+    public static double cpu(RawRedis redis) {
+        if (CountedRedis.isUsed()) {
+            return CountedRedis.instructions(redis) / 1e3;
+        }
         Map<String, String> cpu = redis.info("cpu");
         return micros(cpu, "used_cpu_user") + micros(cpu, "used_cpu_sys");
     }
@@ -41,7 +47,12 @@ public record RedisCost(SortedMap<String, Long> calls, long cpuMicros) {
                 more.put(command, delta);
             }
         });
-        return new RedisCost(more, cpuMicros - before.cpuMicros);
+        return new RedisCost(more, cpu - before.cpu);
+    }
+
+    /** Returns the heading of a column with {@link #cpu}. */
+    public static String heading() {
+        return CountedRedis.isUsed() ? "Redis instructions (thousands)" : "Redis CPU µs";
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.easykit.benchmarks.queue;
 
 import io.easykit.benchmarks.measure.Measured;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Repetitions;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.queue.node.Received;
@@ -55,7 +56,7 @@ public final class Bursts {
                         "per s",
                         "worst lateness ms"),
                 Cells.COST,
-                List.of("Redis CPU µs, sending"));
+                List.of(RedisCost.heading() + ", sending"));
         Bursts bursts = new Bursts(size.of(PRODUCTS));
         for (int messages : MESSAGES) {
             bursts.measure(size.of(messages));
@@ -100,7 +101,7 @@ public final class Bursts {
                             Spread.of(runs, Burst::perSecond).text(0),
                             Cells.millis(runs.stream().map(Burst::received).toList(), Received::worst)),
                     Cells.cost(draining),
-                    List.of(Spread.of(runs, run -> run.sending().redisMicros()).text(1)));
+                    List.of(Spread.of(runs, run -> run.sending().redisCpu()).text(1)));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.easykit.benchmarks.queue;
 
 import io.easykit.benchmarks.measure.Measured;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Spread;
 import io.easykit.benchmarks.queue.node.Received;
 import java.time.Duration;
@@ -12,7 +13,7 @@ import java.util.function.ToLongFunction;
 final class Cells {
 
     /** The columns of {@link #cost}. */
-    static final List<String> COST = List.of("Redis CPU µs", "calls", "commands", "client CPU µs");
+    static final List<String> COST = List.of(RedisCost.heading(), "calls", "commands", "client CPU µs");
 
     /** The columns of {@link #lateness}. */
     static final List<String> LATENESS = List.of("late p50 ms", "p99 ms", "worst ms", "early");
@@ -22,7 +23,7 @@ final class Cells {
     /** Per message. */
     static List<Object> cost(List<Measured> runs) {
         return List.of(
-                Spread.of(runs, Measured::redisMicros).text(1),
+                Spread.of(runs, Measured::redisCpu).text(1),
                 number(Spread.of(runs, Measured::calls).median()),
                 number(Spread.of(runs, Measured::commands).median()),
                 Spread.of(runs, Measured::clientMicros).text(1));

@@ -56,7 +56,7 @@ public final class IdleTopics {
                 Cells.number(idle.calls() / seconds),
                 Cells.number(idle.commands() / seconds),
                 Cells.number(idle.calls() / seconds / shards),
-                Cells.number(idle.redisMicros() / 1e3 / seconds),
+                Cells.number(idle.redisCpu() / 1e3 / seconds),
                 Cells.number(idle.clientMicros() / 1e3 / seconds),
                 idle.redis().callsPer(Math.round(seconds))));
     }

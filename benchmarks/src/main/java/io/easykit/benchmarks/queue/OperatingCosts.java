@@ -149,7 +149,7 @@ public final class OperatingCosts {
             }
             Counts after = counts();
             if (round > 0) {
-                micros.add((double) (after.micros() - before.micros()) / repetitions);
+                micros.add((after.micros() - before.micros()) / repetitions);
             }
             calls = (double) (after.scripts() - before.scripts()) / repetitions;
             bytes = (double) (after.bytes() - before.bytes()) / repetitions;
@@ -200,13 +200,13 @@ public final class OperatingCosts {
                 String.format(Locale.ROOT, "%,.0f", (after.bytes() - before.bytes()) / seconds));
     }
 
-    private record Counts(long micros, long scripts, long bytes) {}
+    private record Counts(double micros, long scripts, long bytes) {}
 
     private Counts counts() {
         try (RawRedis redis = server.connect()) {
             RedisCost cost = RedisCost.of(redis);
             return new Counts(
-                    cost.cpuMicros(),
+                    cost.cpu(),
                     cost.scriptCalls(),
                     Long.parseLong(redis.info("stats").getOrDefault("total_net_output_bytes", "0")));
         }

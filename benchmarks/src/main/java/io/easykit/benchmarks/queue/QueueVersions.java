@@ -2,6 +2,7 @@ package io.easykit.benchmarks.queue;
 
 import io.easykit.benchmarks.measure.Comparison;
 import io.easykit.benchmarks.measure.Measured;
+import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Version;
 import io.easykit.benchmarks.queue.node.Received;
 import io.easykit.benchmarks.queue.node.SendOrder;
@@ -56,7 +57,7 @@ public final class QueueVersions {
                 processes.put(version, process);
                 process.warmUp();
             }
-            for (int number = 0; number < Comparison.ROUNDS; number++) {
+            for (int number = 0; number < Comparison.rounds(); number++) {
                 comparison
                         .order(number)
                         .forEach(version -> round.run(version, Objects.requireNonNull(processes.get(version))));
@@ -101,15 +102,15 @@ public final class QueueVersions {
         String name = "q4, " + messages + " at once";
         add(name, version, burst.draining());
         comparison.add(
-                name + ", sending in lists: Redis CPU µs",
+                name + ", sending in lists: " + RedisCost.heading(),
                 version,
-                burst.sending().redisMicros());
+                burst.sending().redisCpu());
         comparison.add(name + ": first after ms", version, burst.received().least() / 1e3);
         comparison.add(name + ": messages/s", version, burst.perSecond());
     }
 
     private void add(String name, Version version, Measured cost) {
-        comparison.add(name + ": Redis CPU µs a message", version, cost.redisMicros());
+        comparison.add(name + ": " + RedisCost.heading() + " a message", version, cost.redisCpu());
         comparison.add(name + ": client CPU µs a message", version, cost.clientMicros());
     }
 

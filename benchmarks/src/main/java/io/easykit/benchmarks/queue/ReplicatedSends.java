@@ -97,7 +97,7 @@ public final class ReplicatedSends {
             DelayQueueTemplate template, int messages, Row row, RedisServer master, List<RedisServer> replicas)
             throws InterruptedException, ExecutionException {
         RedisCost before = cost(master);
-        long replicasBefore = cpu(replicas);
+        double replicasBefore = cpu(replicas);
         ExecutorService threads = Executors.newFixedThreadPool(row.threads());
         long began = System.nanoTime();
         List<Future<Sent>> senders = IntStream.range(0, row.threads())
@@ -118,8 +118,8 @@ public final class ReplicatedSends {
                 nanos.length / seconds,
                 nanos[nanos.length / 2] / 1e6,
                 nanos[nanos.length * 99 / 100] / 1e6,
-                (double) cost.cpuMicros() / nanos.length,
-                (double) (cpu(replicas) - replicasBefore) / nanos.length,
+                cost.cpu() / nanos.length,
+                (cpu(replicas) - replicasBefore) / nanos.length,
                 (double) cost.calls().getOrDefault("wait", 0L) / nanos.length,
                 sent.stream().mapToLong(Sent::missing).sum());
     }
@@ -188,11 +188,11 @@ public final class ReplicatedSends {
         }
     }
 
-    private static long cpu(List<RedisServer> servers) {
+    private static double cpu(List<RedisServer> servers) {
         return servers.stream()
-                .mapToLong(server -> {
+                .mapToDouble(server -> {
                     try (RawRedis redis = server.connect()) {
-                        return RedisCost.cpuMicros(redis);
+                        return RedisCost.cpu(redis);
                     }
                 })
                 .sum();

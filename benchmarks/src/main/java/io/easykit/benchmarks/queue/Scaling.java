@@ -118,7 +118,7 @@ public final class Scaling {
             double seconds = (System.nanoTime() - began) / 1e9;
             List<RedisCost> after = costs(masters);
             List<Double> micros = IntStream.range(0, masters.size())
-                    .mapToObj(i -> (double) after.get(i).since(before.get(i)).cpuMicros() / messages)
+                    .mapToObj(i -> after.get(i).since(before.get(i)).cpu() / messages)
                     .toList();
             return new Drain(
                     micros.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),

@@ -1,6 +1,7 @@
 package io.easykit.benchmarks.queue;
 
 import io.easykit.benchmarks.measure.Comparison;
+import io.easykit.benchmarks.measure.CountedRedis;
 import io.easykit.benchmarks.measure.RedisCost;
 import io.easykit.benchmarks.measure.Version;
 import io.easykit.test.RawRedis;
@@ -59,8 +60,8 @@ public final class ScriptCosts {
             for (Version version : versions) {
                 costs.scripts.put(version, ScriptTexts.of(version));
             }
-            System.out.println(
-                    "Redis CPU µs of one call, Redis " + info.info("server").get("redis_version") + "\n");
+            System.out.println(RedisCost.heading() + " of one call, Redis "
+                    + info.info("server").get("redis_version") + "\n");
             Comparison comparison = new Comparison(versions);
             comparison.header();
             for (int depth : DEPTHS) {
@@ -73,12 +74,13 @@ public final class ScriptCosts {
     }
 
     private void compare(Comparison comparison, int depth) throws ExecutionException, InterruptedException {
+        int turns = CountedRedis.isUsed() ? 1 : TURNS;
         for (Map.Entry<String, Scenario> scenario : scenarios().entrySet()) {
-            for (int round = 0; round < Comparison.ROUNDS; round++) {
+            for (int round = 0; round < Comparison.rounds(); round++) {
                 Map<Version, Double> micros = new LinkedHashMap<>();
-                for (int turn = 0; turn < TURNS; turn++) {
+                for (int turn = 0; turn < turns; turn++) {
                     for (Version version : comparison.order(turn)) {
-                        micros.merge(version, turn(version, scenario.getValue(), depth) / TURNS, Double::sum);
+                        micros.merge(version, turn(version, scenario.getValue(), depth) / turns, Double::sum);
                     }
                 }
                 micros.forEach((version, each) ->
@@ -92,9 +94,9 @@ public final class ScriptCosts {
         ScriptTexts texts = Objects.requireNonNull(scripts.get(version));
         List<Call> calls = scenario.prepare(new Shard(texts));
         calls.forEach(call -> sha(texts, call));
-        long before = RedisCost.cpuMicros(info);
+        double before = RedisCost.cpu(info);
         send(texts, calls, depth);
-        return (double) (RedisCost.cpuMicros(info) - before) / calls.size();
+        return (RedisCost.cpu(info) - before) / calls.size();
     }
 
     private void send(ScriptTexts texts, List<Call> calls, int depth) throws ExecutionException, InterruptedException {
