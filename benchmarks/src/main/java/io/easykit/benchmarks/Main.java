@@ -30,11 +30,17 @@ import io.easykit.benchmarks.start.StartTimes;
 import io.easykit.benchmarks.threads.VirtualThreads;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Runs one benchmark by its name. */
 public final class Main {
 
     private static final List<String> OF_THE_QUEUE = List.of("q1", "q2", "q3", "q4", "q5", "q6", "q7", "q9", "q10");
+
+    /** Those that can be counted: not the ones that ask for times, or start no Redis of their own. */
+    private static final Set<String> COUNTED =
+            new TreeSet<>(Set.of("c1", "c10", "q1", "q2", "q3", "q4", "scripts", "versions"));
 
     private static final String USAGE =
             """
@@ -65,7 +71,7 @@ public final class Main {
                                          [cache or queue: only that one]
                           scripts JAR    Redis CPU of one call of each script, of that version and of this one
 
-            counted      counted BENCHMARK …   c1, q1 to q4, versions or scripts with instructions of Redis, not CPU time, by Valgrind
+            counted      counted BENCHMARK …   c1, c10, q1 to q4, versions or scripts with instructions of Redis, not CPU time, by Valgrind
 
             charts       charts PAGE FOLDER  draws the tables of a page such as benchmarks/README.md as SVG
 
@@ -117,6 +123,10 @@ public final class Main {
     }
 
     private static void counted(String... arguments) throws Exception {
+        if (arguments.length == 0 || !COUNTED.contains(arguments[0])) {
+            System.err.println("counted takes one of " + String.join(", ", COUNTED));
+            System.exit(2);
+        }
         CountedRedis.use();
         main(arguments);
     }

@@ -7,41 +7,33 @@ import org.junit.jupiter.api.Test;
 
 class LuaScriptTests {
 
+    private static final String VALUES =
+            """
+            -- Of LuaScriptTests.
+            local prefix = KEYS[1]
+
+            local waiting = prefix .. 'waiting'
+
+            """;
+
+    private static final String FUNCTIONS =
+            """
+            local function length(key) return redis.call('ZCARD', key) end
+
+            local function total() return length(waiting) end
+
+            return total()
+            """;
+
     @Test
     void getsTheBlocksOfThePreludeThatItUses() {
-        assertThat(text("whole.lua"))
-                .isEqualTo(
-                        """
-                        -- Of LuaScriptTests.
-                        local prefix = KEYS[1]
-
-                        local waiting = prefix .. 'waiting'
-
-                        local function length(key) return redis.call('ZCARD', key) end
-
-                        local function total() return length(waiting) end
-
-                        return total()
-                        """);
+        assertThat(text("whole.lua")).isEqualTo(VALUES + FUNCTIONS);
     }
 
     @Test
     void getsThoseThatOnlyItsSecondPartUsesInFrontOfThatPart() {
         assertThat(text("ends-early.lua"))
-                .isEqualTo(
-                        """
-                        -- Of LuaScriptTests.
-                        local prefix = KEYS[1]
-
-                        local waiting = prefix .. 'waiting'
-
-                        if redis.call('EXISTS', waiting) == 0 then return 0 end
-                        local function length(key) return redis.call('ZCARD', key) end
-
-                        local function total() return length(waiting) end
-
-                        return total()
-                        """);
+                .isEqualTo(VALUES + "if redis.call('EXISTS', waiting) == 0 then return 0 end\n" + FUNCTIONS);
     }
 
     private static String text(String file) {

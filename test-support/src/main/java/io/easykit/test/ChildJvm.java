@@ -23,7 +23,7 @@ public final class ChildJvm implements AutoCloseable {
     /** Maximum time for a child to start an application. Generous, because a busy machine takes minutes. */
     public static final Duration START = Duration.ofMinutes(3);
 
-    /** A child lives for seconds: neither the second compiler nor the verifier pays. */
+    /** Most children live for seconds: neither the second compiler nor the verifier pays. */
     private static final List<String> START_QUICKLY = List.of(
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",

@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Runs each Redis under Valgrind, which counts the instructions of its main thread. Such a count does not depend on the
- * speed of the machine or on other programs. It leaves out the kernel, and so the cost of a round trip. Redis is about
- * fifty times slower, so times and rates say nothing.
+ * speed of the machine or on other programs. It leaves out the kernel, and so the cost of a round trip. Redis is several
+ * times slower, so times and rates say nothing.
  */
 public final class CountedRedis {
 
@@ -18,8 +18,18 @@ public final class CountedRedis {
 
     private CountedRedis() {}
 
-    /** Counts from now on, in every Redis that this program starts. */
+    /**
+     * Counts from now on, in every Redis that this program starts.
+     *
+     * @throws IllegalStateException if Valgrind is not installed
+     */
     public static void use() {
+        try {
+            output("valgrind", "--version");
+            output("vgdb", "--help");
+        } catch (UncheckedIOException missing) {
+            throw new IllegalStateException("Install Valgrind: " + missing.getMessage(), missing);
+        }
         System.setProperty(
                 RedisServer.UNDER, "valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=/dev/null");
         used = true;

@@ -2,8 +2,8 @@
 -- The only move beside reschedule that a full Redis refuses, and then whole: its first write is one that grows.
 --
 -- The first part is for new messages, as nearly all sends have them. It declares no function and stores all bodies by one command. That
--- saves Redis 39 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 27 % for one with a delay, and
--- 13 % for a hundred ("counted scripts"). What is unusual, or fails, changes nothing there, and goes to the second part.
+-- saves Redis 39 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 28 % for one with a delay, and
+-- 11 % for a hundred ("counted scripts"). What is unusual, or fails, changes nothing there, and goes to the second part.
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch

@@ -5,12 +5,9 @@ import static io.easykit.delayqueue.redis.TestShard.frame;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.StoreRefusedException;
-import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
@@ -105,19 +102,7 @@ final class ProtocolChecker implements AutoCloseable {
     ProtocolChecker(LettuceConnectionFactory connections, UnaryOperator<String> edit) {
         this.connections = connections;
         this.real = new RedisQueueStore(connections, "dq:", script -> edit.apply(instrumented(script)));
-        await().atMost(Duration.ofMinutes(1)).until(this::isConnected);
-    }
-
-    /** On a busy machine a connection takes longer than a call waits for it. */
-    private boolean isConnected() {
-        try {
-            real.stats(KEY);
-            return true;
-        } catch (StoreRefusedException refused) {
-            return true; // Redis has no test clock yet.
-        } catch (StoreUnavailableException tooEarly) {
-            return false;
-        }
+        TestShard.connect(real);
     }
 
     private static String instrumented(String script) {

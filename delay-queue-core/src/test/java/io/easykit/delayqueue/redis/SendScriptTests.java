@@ -7,10 +7,19 @@ import static io.easykit.delayqueue.redis.TestShard.KEY;
 import static io.easykit.delayqueue.redis.TestShard.at;
 import static io.easykit.delayqueue.redis.TestShard.in;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.easykit.redis.LuaScript;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class SendScriptTests {
 
@@ -42,6 +51,44 @@ class SendScriptTests {
         shard.store.send(KEY, List.of(in("a", 0, "one")));
 
         assertThat(shard.state()).contains("waiting a=1001");
+    }
+
+    @Test
+    void wakesConsumersForATimeThatHasPassedInThisMillisecond() {
+        shard.seed("ZADD waiting 1001 a");
+        shard.clockMicros(1_000_500);
+        shard.redis().command("CONFIG", "RESETSTAT");
+
+        shard.store.send(KEY, List.of(at("b", 1000, "one")));
+
+        assertThat(shard.redis().info("commandstats"))
+                .hasEntrySatisfying(
+                        "cmdstat_publish", publishes -> assertThat(publishes).startsWith("calls=1,"));
+    }
+
+    /** The first part of the script leaves all of them to the second, which refuses them. */
+    @ParameterizedTest
+    @MethodSource
+    void refusesArgumentsThatCannotBe(List<String> arguments, String error) {
+        LuaScript script = LuaScript.read(RedisQueueStore.class, "send.lua", TestShard::withTestClock);
+        String before = shard.state();
+        List<String> call = new ArrayList<>(List.of("EVAL", script.text(), "2", "dq:{t:0}:", "dq:{t:0}:settings"));
+        call.addAll(arguments);
+
+        assertThatThrownBy(() -> shard.redis().command(call.toArray(String[]::new)))
+                .hasMessageContaining(error);
+        assertThat(shard.state()).isEqualTo(before);
+    }
+
+    static Stream<Arguments> refusesArgumentsThatCannotBe() {
+        Stream<Arguments> groups = Stream.of(1, 2, 4, 3 * 101)
+                .map(count -> arguments(Collections.nCopies(count, "1"), "incomplete group of arguments"));
+        Stream<Arguments> times = Stream.of(
+                        "", "+", "soon", "-5", "1e5", "10.5", "0x10", " 1000", "1".repeat(16), "+" + "1".repeat(16))
+                .flatMap(time -> Stream.of(
+                        arguments(List.of("a", time, "one"), "not a time: " + time),
+                        arguments(List.of("a", "1000", "one", "b", time, "two"), "not a time: " + time)));
+        return Stream.concat(groups, times);
     }
 
     @Test

@@ -1,7 +1,10 @@
 package io.easykit.delayqueue.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.NewMessage;
@@ -45,6 +48,23 @@ final class TestShard implements AutoCloseable {
         store = new RedisQueueStore(SHARED, "dq:", edit);
         redis = RedisServer.shared().connect();
         empty();
+        connect(store);
+    }
+
+    /** Waits for the connection: on a busy machine it takes longer than a call waits for it. */
+    static void connect(RedisQueueStore store) {
+        await().atMost(Duration.ofMinutes(1)).until(() -> isConnected(store));
+    }
+
+    private static boolean isConnected(RedisQueueStore store) {
+        try {
+            store.stats(KEY);
+            return true;
+        } catch (StoreRefusedException refused) {
+            return true; // Redis has answered: it has no test clock yet.
+        } catch (StoreUnavailableException tooEarly) {
+            return false;
+        }
     }
 
     /** Removes all keys and sets the clock back. */
