@@ -6,25 +6,22 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local level, fenced like the store: a value that was loaded before an invalidation is not put in after it.
+ * The local level, fenced like the store: a value that was loaded before an invalidation is not returned after it.
  *
- * <p>A reader takes a stamp before it loads. Invalidations change the stamp of their key (and of some others that share the
- * slot, which costs those a load).
+ * <p>A reader takes a {@linkplain KeyStamps stamp} before it loads. An entry is returned only while its stamp holds, so one that
+ * is put in too late is never seen.
  *
  * <p>Immutable values are kept as they are, others as bytes, so that each reader has an object of its own, as from Redis.
  */
 final class LocalEntries {
 
-    private static final int SLOTS = 1024;
-
     private final LocalLevel level;
     private final ValueEnvelopes values;
     private final Duration ttl;
-    private final AtomicLongArray stamps = new AtomicLongArray(SLOTS);
+    private final KeyStamps stamps = new KeyStamps();
 
     LocalEntries(LocalLevel level, ValueEnvelopes values, Duration ttl) {
         this.level = level;
@@ -32,14 +29,24 @@ final class LocalEntries {
         this.ttl = ttl;
     }
 
+    /**
+     * A value of the local level.
+     *
+     * @param kept the decoded value if it is immutable, else its bytes
+     * @param stamp taken before the value was loaded
+     */
+    private record Entry(Object kept, long stamp) {}
+
     @SuppressWarnings("unchecked") // what lies under a key was put there with it
     <V> @Nullable Decoded<V> get(CacheKey<V> key) {
-        Object kept = level.get(key);
-        return kept instanceof Envelope envelope ? values.decode(envelope, key) : (Decoded<V>) kept;
+        if (!(level.get(key) instanceof Entry entry) || stamps.of(key) != entry.stamp) {
+            return null;
+        }
+        return entry.kept instanceof Envelope envelope ? values.decode(envelope, key) : (Decoded<V>) entry.kept;
     }
 
     long stamp(CacheKey<?> key) {
-        return stamps.get(slot(key));
+        return stamps.of(key);
     }
 
     /**
@@ -49,39 +56,25 @@ final class LocalEntries {
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
         Duration own = values.ownTtl(value, key);
         Duration left = (own == null || own.compareTo(ttl) > 0 ? ttl : own).minus(age);
-        if (kept == null || left.isNegative() || left.isZero()) {
+        if (kept == null || left.isNegative() || left.isZero() || stamps.of(key) != stamp) {
             return;
         }
-        level.put(key, kept, left);
-        if (stamp(key) != stamp) {
-            level.remove(key);
-        }
+        level.put(key, new Entry(kept, stamp), left);
     }
 
     void invalidate(CacheKey<?> key) {
-        stamps.incrementAndGet(slot(key));
+        stamps.change(key);
         level.remove(key);
     }
 
     void clear() {
-        changeStamps();
+        stamps.changeAll();
         level.clear();
     }
 
-    /** Removes the entries of a prefix. Loads of others that run now are not put in either. */
+    /** Removes the entries of a prefix. */
     void clear(String prefix) {
-        changeStamps();
+        stamps.changeAll(prefix);
         level.clear(prefix);
-    }
-
-    private void changeStamps() {
-        for (int slot = 0; slot < SLOTS; slot++) {
-            stamps.incrementAndGet(slot);
-        }
-    }
-
-    private static int slot(CacheKey<?> key) {
-        int hash = key.hashCode();
-        return (hash ^ hash >>> 16) & SLOTS - 1;
     }
 }

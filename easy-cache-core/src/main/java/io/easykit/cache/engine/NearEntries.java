@@ -5,25 +5,19 @@ import io.easykit.cache.store.LocalLevel;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The entries of the {@link NearLevel}, fenced like the store: a value that was read before an update of this node is not put
  * in after it.
  *
- * <p>A reader takes a {@link Stamp} before it sends its command. Updates of this node change the stamp of their key, and of
- * some others that share the slot, which costs those one fill. Clearing changes all stamps. An entry is returned only while
- * its stamp holds, so one that is put in too late is never seen.
+ * <p>A reader takes a {@link Stamp} before it sends its command. Updates of this node change the stamp of their key, see
+ * {@link KeyStamps}. An entry is returned only while its stamp holds, so one that is put in too late is never seen.
  */
 final class NearEntries {
 
-    private static final int SLOTS = 1 << 12;
-
     private final LocalLevel level;
-    private final AtomicLongArray updates = new AtomicLongArray(SLOTS);
-    private final AtomicLong clearings = new AtomicLong();
+    private final KeyStamps stamps = new KeyStamps();
 
     NearEntries(LocalLevel level) {
         this.level = level;
@@ -32,9 +26,10 @@ final class NearEntries {
     /**
      * Taken before a command is sent.
      *
+     * @param count that of {@link KeyStamps}
      * @param sentAt ticker time before the command was sent
      */
-    record Stamp(long updates, long clearings, long sentAt) {}
+    record Stamp(long count, long sentAt) {}
 
     /**
      * A value of the near level.
@@ -64,7 +59,7 @@ final class NearEntries {
     }
 
     Stamp stamp(CacheKey<?> key, long now) {
-        return new Stamp(updates.get(slot(key)), clearings.get(), now);
+        return new Stamp(stamps.of(key), now);
     }
 
     /**
@@ -78,29 +73,21 @@ final class NearEntries {
             return;
         }
         level.put(key, new Entry(kept, key.spec().type(), until, stamp), Duration.ofNanos(until - now));
-        if (isOld(key, stamp)) {
-            level.remove(key);
-        }
     }
 
     private boolean isOld(CacheKey<?> key, Stamp stamp) {
-        return updates.get(slot(key)) != stamp.updates || clearings.get() != stamp.clearings;
+        return stamps.of(key) != stamp.count;
     }
 
     void invalidate(Collection<? extends CacheKey<?>> keys) {
         for (CacheKey<?> key : keys) {
-            updates.incrementAndGet(slot(key));
+            stamps.change(key);
             level.remove(key);
         }
     }
 
     void clear() {
-        clearings.incrementAndGet();
+        stamps.changeAll();
         level.clear();
-    }
-
-    private static int slot(CacheKey<?> key) {
-        int hash = key.hashCode();
-        return (hash ^ hash >>> 16) & SLOTS - 1;
     }
 }

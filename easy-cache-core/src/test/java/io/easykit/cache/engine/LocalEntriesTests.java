@@ -17,14 +17,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.core.ParameterizedTypeReference;
 
 class LocalEntriesTests {
 
     private final LocalLevel level = new CaffeineLocalLevel(10);
-    private final LocalEntries entries =
-            new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofMinutes(1));
+    private final LocalEntries entries = entries(level);
     private final CacheKey<String> key = CacheSpec.of("name", String.class).key(1);
     private final CacheKey<List<String>> names = CacheSpec.<List<String>>of(
                     "names", new ParameterizedTypeReference<List<String>>() {}.getType())
@@ -39,6 +41,10 @@ class LocalEntriesTests {
     record Tree(String name, Tree left) {}
 
     record Box<T>(T content) {}
+
+    private static LocalEntries entries(LocalLevel level) {
+        return new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofMinutes(1));
+    }
 
     @Test
     void keepWhatWasPutIn() {
@@ -66,6 +72,61 @@ class LocalEntriesTests {
         assertThat(entries.get(key)).isNull();
         entries.put(key, "old", stamp, Duration.ZERO);
         assertThat(entries.get(key)).isNull();
+    }
+
+    /** A load may stand still between its check and its put. */
+    @ParameterizedTest
+    @EnumSource(Change.class)
+    void neverReturnWhatIsPutInAfterAChange(Change change) {
+        List<@Nullable Decoded<String>> seen = new ArrayList<>();
+        SlowLevel slow = new SlowLevel();
+        LocalEntries late = entries(slow);
+        long stamp = late.stamp(key);
+        slow.beforePut = any -> change.run(late, key);
+        slow.afterPut = any -> seen.add(late.get(key));
+
+        late.put(key, "old", stamp, Duration.ZERO);
+
+        seen.add(late.get(key));
+        assertThat(seen).hasSize(2).containsOnlyNulls();
+        slow.beforePut = any -> {};
+        late.put(key, "new", late.stamp(key), Duration.ZERO);
+        assertThat(late.get(key)).isEqualTo(new Decoded<>("new"));
+    }
+
+    private enum Change {
+        INVALIDATED {
+            @Override
+            void run(LocalEntries entries, CacheKey<?> key) {
+                entries.invalidate(key);
+            }
+        },
+        PREFIX_CLEARED {
+            @Override
+            void run(LocalEntries entries, CacheKey<?> key) {
+                entries.clear(key.spec().prefix());
+            }
+        },
+        ALL_CLEARED {
+            @Override
+            void run(LocalEntries entries, CacheKey<?> key) {
+                entries.clear();
+            }
+        };
+
+        abstract void run(LocalEntries entries, CacheKey<?> key);
+    }
+
+    @Test
+    void keepTheOtherPrefixesWhenOneIsCleared() {
+        entries.put(key, "Ada", entries.stamp(key), Duration.ZERO);
+        long stamp = entries.stamp(names);
+
+        entries.clear("other");
+
+        entries.put(names, List.of("Ada"), stamp, Duration.ZERO);
+        assertThat(entries.get(key)).isEqualTo(new Decoded<>("Ada"));
+        assertThat(entries.get(names)).isEqualTo(new Decoded<>(List.of("Ada")));
     }
 
     @Test

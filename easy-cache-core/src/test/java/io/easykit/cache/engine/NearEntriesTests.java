@@ -3,14 +3,11 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.NearEntries.Entry;
 import io.easykit.cache.engine.NearEntries.Stamp;
-import io.easykit.cache.store.LocalLevel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,40 +39,5 @@ class NearEntriesTests {
 
         seen.add(entries.get(key, 1));
         assertThat(seen).hasSize(2).containsOnlyNulls();
-    }
-
-    /** With pauses around each put. */
-    private static final class SlowLevel implements LocalLevel {
-
-        private final LocalLevel level = CaffeineLocalLevel.near(10, System::nanoTime);
-        private Consumer<CacheKey<?>> beforePut = any -> {};
-        private Consumer<CacheKey<?>> afterPut = any -> {};
-
-        @Override
-        public @Nullable Object get(CacheKey<?> key) {
-            return level.get(key);
-        }
-
-        @Override
-        public void put(CacheKey<?> key, Object value, Duration life) {
-            beforePut.accept(key);
-            level.put(key, value, life);
-            afterPut.accept(key);
-        }
-
-        @Override
-        public void remove(CacheKey<?> key) {
-            level.remove(key);
-        }
-
-        @Override
-        public void clear() {
-            level.clear();
-        }
-
-        @Override
-        public long size() {
-            return level.size();
-        }
     }
 }
