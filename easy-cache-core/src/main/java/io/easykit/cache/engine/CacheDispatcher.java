@@ -52,7 +52,8 @@ import org.jspecify.annotations.Nullable;
  * A reader may wait for any running load, but gets its result only if that is as new as a read of its own would have been:
  * the load began, or its store was accepted, after the reader came. An AP reader also takes a load that began less than the
  * stale window before it came. All others load in a later turn; since all of them wait for the same load to complete, the
- * next one serves them all.
+ * next one serves them all. Nothing that began or was stored before an update of this node, or before its late delivery, is
+ * shared with readers that come afterwards ({@link OwnUpdates}).
  *
  * <h2>Failures</h2>
  *

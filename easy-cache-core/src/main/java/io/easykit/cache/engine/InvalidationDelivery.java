@@ -37,10 +37,10 @@ final class InvalidationDelivery {
         this.store = store;
         this.local = local;
         this.listener = engine.listener();
-        this.pending = new PendingInvalidations(maxPending, store);
+        this.ownUpdates = new OwnUpdates(engine.ticker());
+        this.pending = new PendingInvalidations(maxPending, store, ownUpdates);
         this.recent = store.recent();
         this.rolledBack = new RolledBackUpdates(engine.ticker());
-        this.ownUpdates = new OwnUpdates(engine.ticker());
     }
 
     String clusterId() {
@@ -117,6 +117,7 @@ final class InvalidationDelivery {
                 pending.add(part, NO_TOKEN);
             }
         });
+        ownUpdates.add(keys);
     }
 
     /**

@@ -102,6 +102,8 @@ final class OutboxEntries {
         inParts(only(partition, key -> !kept.contains(key)), part -> invalidation.invalidate(part, token));
         partition.forEach(delivery.local()::invalidate);
         delivery.recent().add(only(partition, invalidation::isDone));
+        // Nor one whose value was stored before the command.
+        delivery.ownUpdates().add(partition);
         return invalidation;
     }
 

@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Times of this node's updates, by key. A reader on the node that ran an update sees the update: the stale window is for
+ * Times of this node's updates, and of their late deliveries, by key. A reader on the node that ran an update sees the update: the stale window is for
  * other nodes.
  *
  * <p>Keys share a fixed number of slots, so nothing is ever forgotten too early, for any number of updates. A key that shares
@@ -36,14 +36,24 @@ final class OwnUpdates {
      */
     void add(Collection<? extends CacheKey<?>> keys) {
         long now = ticker.nanoTime() - origin;
-        for (CacheKey<?> key : keys) {
-            latest.accumulateAndGet(slot(key), now, Math::max);
-        }
+        keys.forEach(key -> add(slot(key), now));
+    }
+
+    /** As {@link #add}, for all entries of some caches. */
+    void addAll(Collection<String> prefixes) {
+        long now = ticker.nanoTime() - origin;
+        prefixes.forEach(prefix -> add(slotOfAll(prefix), now));
+    }
+
+    private void add(int slot, long now) {
+        latest.accumulateAndGet(slot, now, Math::max);
     }
 
     /** The same read; a strict one if this node has updated its key and a value from before could still be found. */
     <V> ReadRequest<V> strict(ReadRequest<V> read) {
-        long updated = Math.max(latest.get(slot(read.key())), latest.get(slotOfAll(read.key())));
+        long updated = Math.max(
+                latest.get(slot(read.key())),
+                latest.get(slotOfAll(read.key().spec().prefix())));
         if (updated == 0) {
             return read;
         }
@@ -53,12 +63,12 @@ final class OwnUpdates {
     }
 
     private static int slot(CacheKey<?> key) {
-        return slot(key.isAll() ? key.spec().prefix().hashCode() : key.hashCode());
+        return key.isAll() ? slotOfAll(key.spec().prefix()) : slot(key.hashCode());
     }
 
     /** The slot of the key that stands for all entries of the cache. */
-    private static int slotOfAll(CacheKey<?> key) {
-        return slot(key.spec().prefix().hashCode());
+    private static int slotOfAll(String prefix) {
+        return slot(prefix.hashCode());
     }
 
     private static int slot(int hash) {

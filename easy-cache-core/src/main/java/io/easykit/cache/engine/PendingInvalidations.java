@@ -18,11 +18,15 @@ import java.util.function.Predicate;
 /**
  * Invalidations that could not be delivered: one for each key, up to a limit; beyond it the prefixes of all that
  * it held, whose epochs are to be raised instead. Kept in memory: undelivered invalidations are lost if the process dies.
+ *
+ * <p>Until a delivery the store accepts values that are older than the update. So each delivery counts as an update of this
+ * node: its later readers share no load whose value was stored before.
  */
 final class PendingInvalidations {
 
     private final int limit;
     private final EntryStore store;
+    private final OwnUpdates updates;
     private final Map<CacheKey<?>, Pending> undelivered = new LinkedHashMap<>();
     private final Set<Range> overflowed = new LinkedHashSet<>();
     private final Set<Range> raising = new LinkedHashSet<>();
@@ -40,10 +44,12 @@ final class PendingInvalidations {
 
     /**
      * @param store decides which epochs belong to a key; not called otherwise
+     * @param updates receives the deliveries
      */
-    PendingInvalidations(int limit, EntryStore store) {
+    PendingInvalidations(int limit, EntryStore store, OwnUpdates updates) {
         this.limit = limit;
         this.store = store;
+        this.updates = updates;
     }
 
     /** The entries of a prefix in the range of one hash with epochs. */
@@ -98,6 +104,7 @@ final class PendingInvalidations {
 
     /** Removes delivered invalidations, unless the key was invalidated again meanwhile. */
     synchronized void delivered(List<Pending> done) {
+        updates.add(done.stream().map(Pending::key).toList());
         for (Pending one : done) {
             if (undelivered.get(one.key) == one) {
                 undelivered.remove(one.key);
@@ -124,6 +131,7 @@ final class PendingInvalidations {
 
     /** These epochs are raised, or remembered again. */
     synchronized void raised(int hash, Set<String> prefixes) {
+        updates.addAll(prefixes);
         prefixes.forEach(prefix -> raising.remove(new Range(hash, prefix)));
         changed();
     }

@@ -76,11 +76,12 @@ record ReadRequest<V>(
 
     /**
      * Whether this reader may get a result that was current at a ticker time: after the reader came, or, under AP, up to the stale
-     * window before, but not before {@link #notOlderThan}.
+     * window before, but not before {@link #notOlderThan}. That may be after the reader came: what the store accepts until an
+     * invalidation is delivered can be older than the update.
      */
     boolean isFreshEnough(long asOf) {
-        return asOf - startedAt >= 0
-                || (startedAt - asOf < options().effectiveStaleWindow().toNanos()
-                        && (notOlderThan == null || asOf - notOlderThan >= 0));
+        boolean recent = asOf - startedAt >= 0
+                || startedAt - asOf < options().effectiveStaleWindow().toNanos();
+        return recent && (notOlderThan == null || asOf - notOlderThan >= 0);
     }
 }

@@ -428,6 +428,34 @@ class OutboxTests {
         assertThat(after.result()).isEqualTo("new");
     }
 
+    /** A Redis that is full prepares nothing, so it still accepts the value of a load that began before. */
+    @Test
+    void noReaderOfTheNodeThatDeliversJoinsALoadThatWasStoredDuringTheDelivery() throws Exception {
+        CacheKey<String> key = AP.key(2);
+        GatedLoader<String> slow = new GatedLoader<>(() -> data);
+        GatedLoader<String> stored = new GatedLoader<>(() -> "");
+        EasyCacheEngine delivering =
+                builder(bench.store).listener(Workbench.pausing(key, stored)).buildStopped();
+        Caller<String> before = Workbench.call(() -> delivering.fetch(key, slow));
+        slow.awaitEntered();
+        bench.clock.advance(Duration.ofMillis(100));
+        update(key);
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        bench.store.onNext(Operation.DROP, () -> {
+            bench.clock.advance(Duration.ofMillis(100));
+            slow.letGo();
+            stored.awaitEntered();
+            bench.clock.advance(Duration.ofMillis(100));
+        });
+        round(delivering);
+
+        Caller<String> after =
+                Workbench.call(() -> delivering.fetch(key, () -> data)).awaitWaiting();
+        stored.letGo();
+        assertThat(before.result()).isEqualTo("old");
+        assertThat(after.result()).isEqualTo("new");
+    }
+
     @Test
     void itsMessagesAreCountedByTheNodeThatDelivers() {
         cut.update(List.of(KEY), () -> {
@@ -894,13 +922,15 @@ class OutboxTests {
     }
 
     private EasyCacheEngine node(EntryStore store, DegradedOptions degraded) {
+        return builder(store).degraded(degraded).buildStopped();
+    }
+
+    private EasyCacheEngine.Builder builder(EntryStore store) {
         return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .transactions(bench.transactions)
                 .background(bench.background)
-                .degraded(degraded)
                 .outbox(outbox)
-                .ticker(bench.clock)
-                .buildStopped();
+                .ticker(bench.clock);
     }
 }

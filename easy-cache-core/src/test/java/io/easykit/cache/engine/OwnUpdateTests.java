@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -235,6 +236,59 @@ class OwnUpdateTests {
         assertThat(read(cache)).isEqualTo("new");
         invalidation.release();
         updating.result();
+    }
+
+    /** The store accepts the old value as long as it has not received the invalidation. */
+    @ParameterizedTest
+    @EnumSource(Reader.class)
+    void isSeenByItsNodeAfterALateDeliveryAlthoughTheStoreHasAcceptedAnOlderLoad(Reader reader) throws Exception {
+        GatedLoader<String> slow = new GatedLoader<>(database::get);
+        GatedLoader<String> stored = new GatedLoader<>(() -> "");
+        SlowLevel near = new SlowLevel();
+        EasyCacheEngine node = bench.builder(new JacksonValueCodec())
+                .nearLevels(() -> near)
+                .listener(Workbench.pausing(key, stored))
+                .buildStopped();
+        CacheKey<String> nearKey = key.spec()
+                .withOptions(key.spec().options().toBuilder()
+                        .nearTtl(Duration.ofSeconds(1))
+                        .build())
+                .key(1);
+        Caller<String> early = Workbench.call(() -> node.fetch(nearKey, slow));
+        slow.awaitEntered();
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+        database.set("new");
+        node.invalidate(key);
+
+        bench.clock.advance(Duration.ofMillis(1));
+        Runnable delivery = () -> {
+            bench.clock.advance(Duration.ofMillis(1));
+            slow.letGo();
+            stored.awaitEntered();
+            bench.clock.advance(Duration.ofMillis(1));
+            node.cluster(CacheSpec.DEFAULT_CLUSTER).workers().forEach(RecoveryWorker::tick);
+        };
+        if (reader == Reader.BEFORE_THE_STORE) {
+            near.beforeGet = any -> {
+                near.beforeGet = other -> {};
+                delivery.run();
+            };
+        } else {
+            delivery.run();
+        }
+        Caller<String> late = Workbench.call(() -> node.fetch(nearKey, database::get));
+        Awaitility.await()
+                .until(() -> late.isDone() || (node.undelivered(CacheSpec.DEFAULT_CLUSTER) == 0 && late.isWaiting()));
+        stored.letGo();
+
+        assertThat(early.result()).isEqualTo("old");
+        assertThat(late.result()).isEqualTo("new");
+    }
+
+    private enum Reader {
+        /** It comes before the store of the older load, and looks for the value after the delivery. */
+        BEFORE_THE_STORE,
+        AFTER_THE_DELIVERY
     }
 
     /** A read-modify-write through the cache must not bring an old value back. */

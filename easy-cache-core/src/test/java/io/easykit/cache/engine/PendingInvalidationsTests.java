@@ -6,13 +6,18 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.store.InMemoryEntryStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PendingInvalidationsTests {
 
-    private final PendingInvalidations pending = new PendingInvalidations(3, new InMemoryEntryStore(() -> 0));
+    private final ManualClock clock = new ManualClock();
+    private final OwnUpdates updates = new OwnUpdates(clock);
+    private final PendingInvalidations pending =
+            new PendingInvalidations(3, new InMemoryEntryStore(clock::millis), updates);
 
     @Test
     void keepsOneOfEachKeyWithTheTokensOfAllItsUpdates() {
@@ -85,6 +90,29 @@ class PendingInvalidationsTests {
         assertThat(pending.isEmpty()).isTrue();
         add("a", 1, "");
         assertThat(pending.all()).hasSize(1);
+    }
+
+    /** Until then the store has accepted older values. */
+    @Test
+    void countsADeliveryAsAnUpdate() {
+        add("a", 1, "");
+        clock.advance(Duration.ofMillis(1));
+        pending.delivered(pending.all());
+        long delivered = clock.nanoTime();
+        pending.overflow(0, "b");
+        clock.advance(Duration.ofMillis(1));
+        pending.raised(0, overflowed());
+        long raised = clock.nanoTime();
+        clock.advance(Duration.ofMillis(1));
+
+        assertThat(notOlderThan("a", 1)).isEqualTo(delivered);
+        assertThat(notOlderThan("b", 1)).isEqualTo(raised);
+        assertThat(notOlderThan("c", 1)).isNull();
+    }
+
+    private @Nullable Long notOlderThan(String prefix, int id) {
+        ReadRequest<String> read = new ReadRequest<>(key(prefix, id), () -> "", any -> true, clock.nanoTime());
+        return updates.strict(read).notOlderThan();
     }
 
     private Set<String> overflowed() {

@@ -8,6 +8,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.InMemoryEntryStore;
 import io.easykit.cache.store.InMemoryEntryStore.Fault;
@@ -98,6 +100,42 @@ class SeveralClustersTests {
         a.updateInTransaction(List.of(user(consistency)), () -> null);
         bench.transactions.commit(() -> order.add("commit"));
         assertThat(order).containsExactly("prepare", "prepare", "commit", "invalidate", "invalidate");
+    }
+
+    /** The user was not prepared, so the view is computed from the old one, and stored, between the two invalidations. */
+    @Test
+    void noReaderOfTheNodeJoinsALoadOfTheViewFromBetweenTheInvalidations() throws Exception {
+        CacheKey<String> view = view(Consistency.AP);
+        GatedLoader<String> stored = new GatedLoader<>(() -> "");
+        EasyCacheEngine node = bench.builder(new JacksonValueCodec())
+                .store(USERS, users)
+                .listener(Workbench.pausing(view, stored))
+                .buildStopped();
+        node.fetch(user(Consistency.AP), database::get);
+        GatedLoader<String> slow =
+                new GatedLoader<>(() -> "view of " + node.fetch(user(Consistency.AP), database::get));
+        List<Caller<String>> between = new ArrayList<>();
+        users.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        bench.store.afterNext(Operation.INVALIDATE, () -> {
+            between.add(Workbench.call(() -> node.fetch(view, slow)));
+            slow.awaitEntered();
+        });
+        users.onNext(Operation.INVALIDATE, () -> {
+            bench.clock.advance(Duration.ofMillis(1));
+            slow.letGo();
+            stored.awaitEntered();
+            bench.clock.advance(Duration.ofMillis(1));
+        });
+        node.update(List.of(view, user(Consistency.AP)), () -> {
+            database.set("new");
+            return null;
+        });
+
+        Caller<String> late =
+                Workbench.call(() -> readView(node, Consistency.AP)).awaitWaiting();
+        stored.letGo();
+        assertThat(between.get(0).result()).isEqualTo("view of old");
+        assertThat(late.result()).isEqualTo("view of new");
     }
 
     /** The user is invalidated late. Another node computes the view from the old one meanwhile, and stores it. */

@@ -7,15 +7,17 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A local level with pauses around each put. */
+/** A local level with pauses before each get and around each put. */
 final class SlowLevel implements LocalLevel {
 
     private final LocalLevel level = CaffeineLocalLevel.near(10, System::nanoTime);
+    Consumer<CacheKey<?>> beforeGet = any -> {};
     Consumer<CacheKey<?>> beforePut = any -> {};
     Consumer<CacheKey<?>> afterPut = any -> {};
 
     @Override
     public @Nullable Object get(CacheKey<?> key) {
+        beforeGet.accept(key);
         return level.get(key);
     }
 

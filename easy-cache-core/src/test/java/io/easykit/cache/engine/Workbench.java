@@ -168,9 +168,13 @@ final class Workbench {
             return value;
         }
 
-        void awaitEntered() throws InterruptedException {
-            if (!entered.await(10, TimeUnit.SECONDS)) {
-                throw new AssertionError("Nobody loads");
+        void awaitEntered() {
+            try {
+                if (!entered.await(10, TimeUnit.SECONDS)) {
+                    throw new AssertionError("Nobody loads");
+                }
+            } catch (InterruptedException stop) {
+                throw new AssertionError("Interrupted while nobody loads", stop);
             }
         }
 
@@ -181,6 +185,18 @@ final class Workbench {
         int loads() {
             return loads.get();
         }
+    }
+
+    /** Pauses the first load of a key that the store has accepted, before its readers get the result. */
+    static CacheListener pausing(CacheKey<?> key, GatedLoader<?> pause) {
+        return new CacheListener() {
+            @Override
+            public void onLoad(CacheKey<?> loaded, Duration took, Load load) {
+                if (loaded.equals(key) && load == Load.STORED && pause.loads() == 0) {
+                    pause.load();
+                }
+            }
+        };
     }
 
     /** Keeps the tasks until the test runs them. */
