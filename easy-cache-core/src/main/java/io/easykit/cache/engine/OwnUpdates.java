@@ -6,8 +6,8 @@ import java.util.Collection;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Times of this node's updates, and of their late deliveries, by key. A reader on the node that ran an update sees the update: the stale window is for
- * other nodes.
+ * Times of this node's updates, and of their late deliveries, by key. A reader on the node that ran an update sees the update:
+ * the stale window is for other nodes.
  *
  * <p>Keys share a fixed number of slots, so nothing is ever forgotten too early, for any number of updates. A key that shares
  * the slot of an updated one is treated as updated, too: while it is itself stale, its readers wait for the load.
