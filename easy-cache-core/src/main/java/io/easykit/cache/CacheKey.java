@@ -1,5 +1,6 @@
 package io.easykit.cache;
 
+import io.easykit.cache.type.DeclaredPart;
 import io.easykit.cache.type.KeyText;
 import io.easykit.cache.type.UnfitKeyException;
 import java.lang.reflect.Type;
@@ -169,11 +170,10 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     /**
-     * Returns the kind of text that values of a declared type have in a key. Values of two kinds never name the same entry.
-     *
-     * @return null if it depends on the value
+     * Whether a value of one declared type may be the same part of a key as a value of another one. Two types that may not never
+     * name the same entry. An empty list may have elements of any type, but does not count.
      */
-    public static @Nullable String kindOf(Class<?> declared) {
-        return KeyText.kind(declared);
+    public static boolean mayBeSamePart(Type declared, Type other) {
+        return DeclaredPart.of(declared).mayEqual(DeclaredPart.of(other));
     }
 }

@@ -196,12 +196,12 @@ public final class KeyText {
     }
 
     /**
-     * Returns the kind of text that values of a declared type have in a key, so that two declarations of one cache can be
-     * compared.
+     * Returns the kind of text that values of a declared type have in a key. A value of a subclass has this text too, or is
+     * refused.
      *
      * @return null if it depends on the value
      */
-    public static @Nullable String kind(Class<?> declared) {
+    static @Nullable String kind(Class<?> declared) {
         Class<?> type = MethodType.methodType(declared).wrap().returnType();
         if (isWholeNumber(type)) {
             return "whole number";
@@ -209,7 +209,11 @@ public final class KeyText {
         if (List.class.isAssignableFrom(type)) {
             return "list";
         }
-        return Modifier.isFinal(type.getModifiers()) || type.isEnum() ? type.getTypeName() : null;
+        PlainKeyTypes plain = PlainKeyTypes.find(type);
+        if (plain != null) {
+            return plain.tag();
+        }
+        return Modifier.isFinal(type.getModifiers()) || type.isEnum() ? nameOf(type) : null;
     }
 
     private static boolean isWholeNumber(Class<?> type) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.InvalidCacheKeyException;
+import java.io.Serializable;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -472,11 +473,62 @@ class KeyTextTests {
 
     @Test
     void isOfAKindThatTheDeclaredTypeTells() {
-        assertThat(CacheKey.kindOf(int.class)).isEqualTo(CacheKey.kindOf(Long.class));
-        assertThat(CacheKey.kindOf(boolean.class)).isEqualTo(CacheKey.kindOf(Boolean.class));
-        assertThat(CacheKey.kindOf(String.class)).isNotEqualTo(CacheKey.kindOf(Long.class));
-        assertThat(CacheKey.kindOf(ArrayList.class)).isEqualTo(CacheKey.kindOf(List.class));
-        assertThat(CacheKey.kindOf(Object.class)).isNull();
-        assertThat(CacheKey.kindOf(OffsetDateTime.class)).isEqualTo("java.time.OffsetDateTime");
+        Map<Class<?>, Set<Class<?>>> same = Map.of(
+                long.class, Set.of(int.class, Long.class, BigInteger.class),
+                boolean.class, Set.of(Boolean.class),
+                List.class, Set.of(ArrayList.class),
+                Date.class, Set.of(Timestamp.class, java.sql.Date.class),
+                ZoneId.class, Set.of(ZoneOffset.class),
+                Color.class, Set.of(),
+                BigDecimal.class, Set.of(),
+                OffsetDateTime.class, Set.of(),
+                String.class, Set.of());
+        same.forEach((one, others) -> {
+            others.forEach(other -> assertThat(mayBeSame(one, other)).isTrue());
+            same.keySet().forEach(other -> assertThat(mayBeSame(one, other)).isEqualTo(one == other));
+            for (Type any : List.of(Object.class, Comparable.class, Number.class, Serializable.class, Money.class)) {
+                assertThat(mayBeSame(one, any)).as("%s and %s", one, any).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void isOfAKindThatTheDeclaredContentTells() {
+        Type numbers = new ParameterizedTypeReference<List<Long>>() {}.getType();
+        Type texts = new ParameterizedTypeReference<List<String>>() {}.getType();
+        Type nested = new ParameterizedTypeReference<List<Optional<Long>>>() {}.getType();
+        Type nestedTexts = new ParameterizedTypeReference<List<Optional<String>>>() {}.getType();
+        assertThat(mayBeSame(numbers, texts)).isFalse();
+        assertThat(mayBeSame(numbers, nested)).isFalse();
+        assertThat(mayBeSame(nested, nestedTexts)).isFalse();
+        List<Type> matching = List.of(
+                List.class,
+                Object.class,
+                new ParameterizedTypeReference<ArrayList<Integer>>() {}.getType(),
+                new ParameterizedTypeReference<List<? extends Number>>() {}.getType(),
+                new ParameterizedTypeReference<List<?>>() {}.getType(),
+                new ParameterizedTypeReference<Numbered<String>>() {}.getType());
+        assertThat(matching).allMatch(other -> mayBeSame(numbers, other));
+    }
+
+    /** Its argument is not the type of its elements. */
+    @SuppressWarnings("UnusedTypeParameter") // it is tested
+    private static final class Numbered<L> extends ArrayList<Long> {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** A subclass of a class with a text of its own would be of the kind of that class, and is refused. */
+    @Test
+    void refusesASubclassOfAClassWithATextOfItsOwn() {
+        for (Object part : List.of(new BigDecimal("42") {}, new BigInteger("42") {}, new Date(0) {})) {
+            assertThatThrownBy(() -> spec.key(part)).isInstanceOf(InvalidCacheKeyException.class);
+        }
+    }
+
+    private static boolean mayBeSame(Type one, Type other) {
+        boolean same = CacheKey.mayBeSamePart(one, other);
+        assertThat(CacheKey.mayBeSamePart(other, one)).isEqualTo(same);
+        return same;
     }
 }

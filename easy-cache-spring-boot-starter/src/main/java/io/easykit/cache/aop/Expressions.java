@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
@@ -277,14 +278,20 @@ final class Expressions {
     private @Nullable Compiled variable(SpelNode node, boolean usesResult) {
         String name = node.toStringAST().substring(1);
         if (name.equals(RESULT)) {
-            return Compiled.of(Call::result, usesResult, result);
+            return compiled(Call::result, usesResult, result);
         }
         Integer index = names.indexOf(name);
         if (index == null) {
             return null;
         }
         int position = index;
-        return Compiled.of(call -> call.argument(position), usesResult, parameterType(position));
+        return compiled(call -> call.argument(position), usesResult, parameterType(position));
+    }
+
+    private Compiled compiled(CallExpression expression, boolean usesResult, ResolvableType type) {
+        Class<?> raw = type.resolve();
+        Type generic = raw == null ? null : GenericTypeResolver.resolveType(type.getType(), where.targetClass());
+        return new Compiled(expression, usesResult, raw, generic);
     }
 
     private @Nullable Compiled path(String attribute, String text, SpelNode compound, Compiled start) {
@@ -299,7 +306,8 @@ final class Expressions {
             type = step.type();
         }
         Property[] all = steps.toArray(Property[]::new);
-        return new Compiled(call -> follow(start.expression().evaluate(call), all), start.usesResult(), type, type);
+        return new Compiled(
+                call -> Property.follow(start.expression().evaluate(call), all), start.usesResult(), type, type);
     }
 
     private @Nullable Property step(String attribute, String text, Class<?> type, SpelNode node) {
@@ -322,20 +330,6 @@ final class Expressions {
     /** Final classes have no subclass that could add a property. */
     private static boolean isClosed(Class<?> type) {
         return Modifier.isFinal(type.getModifiers()) && !type.isArray();
-    }
-
-    private static @Nullable Object follow(@Nullable Object start, Property[] steps) {
-        Object value = start;
-        try {
-            for (Property step : steps) {
-                value = step.of(value);
-            }
-            return value;
-        } catch (RuntimeException | Error failure) {
-            throw failure;
-        } catch (Throwable checked) {
-            throw new IllegalStateException("An accessor used in a key failed", checked);
-        }
     }
 
     private ResolvableType parameterType(int index) {

@@ -40,7 +40,7 @@ final class OperationFactory {
     private final BeanFactory beans;
     private final CacheSettingsTable settings;
     private final SpelEvaluator spel;
-    private final KeyKinds kinds = new KeyKinds();
+    private final KeyPartTypes partTypes = new KeyPartTypes();
 
     OperationFactory(Environment environment, BeanFactory beans, CacheSettingsTable settings) {
         this.environment = environment;
@@ -220,9 +220,9 @@ final class OperationFactory {
         List<String> texts = texts(where, annotation);
         Class<?> element = batch == null ? MethodRules.requireElements(where, texts.get(0), compiled) : batch.element();
         MethodRules.requireFitForKeys(where, texts.get(0), element);
-        List<@Nullable Class<?>> types = new ArrayList<>();
+        List<@Nullable Type> types = new ArrayList<>();
         types.add(element);
-        kinds.require(name(where, annotation), where, texts, types);
+        partTypes.require(name(where, annotation), where, texts, types);
         return new KeyExpression(List.of(new KeyPart(texts.get(0), element)), List.of(compiled.expression()), batch);
     }
 
@@ -239,12 +239,12 @@ final class OperationFactory {
     private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
         List<String> texts = texts(where, annotation);
         List<Compiled> parts = texts.stream().map(compiler).toList();
-        List<@Nullable Class<?>> types = new ArrayList<>();
-        parts.forEach(part -> types.add(part.type()));
-        kinds.require(name(where, annotation), where, texts, types);
+        List<@Nullable Type> types = new ArrayList<>();
+        parts.forEach(part -> types.add(part.genericType()));
+        partTypes.require(name(where, annotation), where, texts, types);
         List<KeyPart> declared = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
-            declared.add(new KeyPart(texts.get(i), types.get(i)));
+            declared.add(new KeyPart(texts.get(i), parts.get(i).type()));
         }
         return new KeyExpression(
                 List.copyOf(declared), parts.stream().map(Compiled::expression).toList());

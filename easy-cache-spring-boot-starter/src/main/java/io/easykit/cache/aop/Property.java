@@ -54,8 +54,23 @@ record Property(MethodHandle handle, Class<?> type) {
         }
     }
 
+    /** Returns the value at the end of a path. */
+    static @Nullable Object follow(@Nullable Object start, Property[] steps) {
+        Object value = start;
+        try {
+            for (Property step : steps) {
+                value = step.of(value);
+            }
+            return value;
+        } catch (RuntimeException | Error failure) {
+            throw failure;
+        } catch (Throwable checked) {
+            throw new IllegalStateException("An accessor used in a key failed", checked);
+        }
+    }
+
     /** Returns the value; null for a null owner, so that the missing key part is reported. */
-    @Nullable Object of(@Nullable Object owner) throws Throwable {
+    private @Nullable Object of(@Nullable Object owner) throws Throwable {
         return owner == null ? null : (Object) handle.invokeExact(owner);
     }
 

@@ -6,9 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.autoconfigure.Declarations.User;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Keys that fail the start of an application, with the reported method and remedy. */
+@SuppressWarnings({"JavaUtilDate", "NonApiType"}) // they are tested
 class KeyDeclarationTests {
 
     private final ApplicationContextRunner runner = Declarations.application();
@@ -277,6 +285,138 @@ class KeyDeclarationTests {
     @Test
     void refusesAnUpdateByATextOfWhatIsReadByANumber() {
         refuses(NumberAndText.class, "'#id' is a", "never name the same entry of 'user'", "Declare both with the same");
+    }
+
+    static class DecimalAndText {
+        @Cacheable(prefix = "decimal", keys = "#id")
+        public User find(String id) {
+            return new User(1, id);
+        }
+
+        @UpdateCache(prefix = "decimal", keys = "#id")
+        public void update(BigDecimal id) {}
+    }
+
+    static class DecimalAndNumber {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(Long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#row.id")
+        public void update(Row row) {}
+
+        record Row(BigDecimal id) {}
+    }
+
+    static class DecimalsAndNumber {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#ids", batch = true)
+        public void update(List<BigDecimal> ids) {}
+    }
+
+    static class DateAndTime {
+        @Cacheable(prefix = "user", keys = "#day")
+        public User find(Date day) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#day")
+        public void update(Instant day) {}
+    }
+
+    static class ZoneAndText {
+        @Cacheable(prefix = "user", keys = "#zone")
+        public User find(ZoneId zone) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#zone")
+        public void update(String zone) {}
+    }
+
+    static class ListsOfOtherElements {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(List<Long> ids) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#ids")
+        public void updateAny(List<?> ids) {}
+
+        @UpdateCache(prefix = "user", keys = "#ids")
+        public void update(ArrayList<String> ids) {}
+    }
+
+    abstract static class Inherited<T> {
+        @UpdateCache(prefix = "user", keys = "#ids")
+        public void update(List<Optional<T>> ids) {}
+    }
+
+    static class InheritedListOfOtherElements extends Inherited<String> {
+        @Cacheable(prefix = "user", keys = "#ids")
+        public User find(List<Optional<Long>> ids) {
+            return new User(1, "");
+        }
+    }
+
+    @Test
+    void refusesAnUpdateByATypeThatNeverNamesWhatIsRead() {
+        String text = "or convert one, for example keys = \"#id.toString()\".";
+        String number = "or convert one, for example keys = \"#id.longValue()\".";
+        String none = "Declare both with the same type.";
+        String never = "never name the same entry of 'user'";
+        refuses(DecimalAndText.class, "java.math.BigDecimal", "never name the same entry of 'decimal'", text);
+        refuses(DecimalAndNumber.class, "java.math.BigDecimal", never, number);
+        refuses(DecimalsAndNumber.class, "java.math.BigDecimal", never, number);
+        refuses(DateAndTime.class, "java.util.Date", never, none);
+        refuses(ZoneAndText.class, "java.time.ZoneId", never, text);
+        refuses(ListsOfOtherElements.class, "java.util.ArrayList<java.lang.String>", never, none);
+        refuses(InheritedListOfOtherElements.class, "Optional<java.lang.String>", never, none);
+    }
+
+    static class Supertypes {
+        @Cacheable(
+                prefix = "user",
+                keys = {"#id", "#day", "#zone", "#ids"})
+        public User find(BigDecimal id, Date day, ZoneId zone, List<Long> ids) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#id", "#day", "#zone", "#ids"})
+        public void update(Number id, Comparable<?> day, Object zone, Object ids) {}
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#id", "#day", "#zone", "#ids"})
+        public void updateSame(BigDecimal id, Timestamp day, ZoneOffset zone, ArrayList<? extends Number> ids) {}
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"#id", "#day", "#zone", "#ids"})
+        public <T> void updateAny(BigDecimal id, java.sql.Date day, ZoneId zone, List<T> ids) {}
+    }
+
+    static class EndlessTypes {
+        @Cacheable(prefix = "nested", keys = "#ids")
+        public <T extends List<T>> User find(List<T> ids) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "nested", keys = "#ids")
+        public <E extends List<E>> void update(List<List<E>> ids) {}
+    }
+
+    @Test
+    void takesTypesThatCanHaveTheSameValues() {
+        runner.withBean(Supertypes.class).withBean(EndlessTypes.class).run(context -> assertThat(context)
+                .hasNotFailed());
     }
 
     static class TwoNumbers {
