@@ -206,6 +206,13 @@ final class Expressions {
     }
 
     private void requireResult(String attribute, String text, boolean mayUseResult) {
+        // A TTL is over the value alone.
+        if (!valuesHaveItsClass && names.indexOf(RESULT) != null) {
+            throw where.problem(
+                    "'" + text + "' in " + attribute
+                            + " uses #result, which is a parameter and also the returned value",
+                    "Rename the parameter, or write #p0 for it if it is the first one.");
+        }
         if (!mayUseResult) {
             throw where.problem(
                     "'" + text + "' in " + attribute + " uses #result, which is unknown before the method",

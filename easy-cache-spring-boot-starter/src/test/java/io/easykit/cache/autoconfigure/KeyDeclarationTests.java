@@ -25,6 +25,8 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Keys that fail the start of an application, with the reported method and remedy. */
@@ -89,6 +91,72 @@ class KeyDeclarationTests {
     @Test
     void refusesTheResultInAKeyThatIsNeededBefore() {
         refuses(ResultTooEarly.class, "find(long)", "#result, which is unknown before the method", "parameters");
+    }
+
+    static class ResultAsParameter {
+        @UpdateCache(prefix = "user", keys = "#result.id")
+        public User grade(User result) {
+            return result;
+        }
+    }
+
+    static class ResultInsideAnExpression {
+        @UpdateCache(prefix = "user", keys = "T(String).valueOf(#result.id)")
+        public User grade(User result) {
+            return result;
+        }
+    }
+
+    static class ResultAsParameterOfACondition {
+        @UpdateCache(prefix = "user", keys = "#p0.id", condition = "#result != null")
+        public User grade(User result) {
+            return result;
+        }
+    }
+
+    static class ResultAsParameterOfARead {
+        @Cacheable(prefix = "user", keys = "#result")
+        public User find(long result) {
+            return new User(result, "");
+        }
+    }
+
+    static class ResultAsParameterOfAVeto {
+        @Cacheable(prefix = "user", keys = "#p0", unless = "#result == null")
+        public User find(long result) {
+            return new User(result, "");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                ResultAsParameter.class,
+                ResultInsideAnExpression.class,
+                ResultAsParameterOfACondition.class,
+                ResultAsParameterOfARead.class,
+                ResultAsParameterOfAVeto.class
+            })
+    void refusesTheResultIfAParameterHasItsName(Class<?> bean) {
+        refuses(bean, "uses #result, which is a parameter and also the returned value", "Rename the parameter");
+    }
+
+    static class ResultByPosition {
+        @Cacheable(prefix = "user", keys = "#p0", ttl = "#result.name")
+        public User find(long result) {
+            return new User(result, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#a0.id")
+        public User grade(User result) {
+            return result;
+        }
+    }
+
+    @Test
+    void takesAParameterOfTheNameOfTheResultByItsPosition() {
+        runner.withBean(ResultByPosition.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static class Malformed {

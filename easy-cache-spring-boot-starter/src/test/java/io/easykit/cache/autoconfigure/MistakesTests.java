@@ -21,6 +21,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a key names an unknown parameter", KeyDeclarationTests.MisspeltName.class),
             Map.entry("a key without a hash", KeyDeclarationTests.ForgottenHash.class),
             Map.entry("a key over the result of a read", KeyDeclarationTests.ResultTooEarly.class),
+            Map.entry("a parameter with the name of the result", KeyDeclarationTests.ResultAsParameter.class),
             Map.entry("an update by another type than the read", KeyDeclarationTests.DecimalAndText.class),
             Map.entry("a key that is no expression", KeyDeclarationTests.Malformed.class),
             Map.entry("a key names an unknown bean", KeyDeclarationTests.UnknownBean.class),
