@@ -78,13 +78,18 @@ final class DefaultFleetAdmin implements FleetAdmin {
     private int changed(String topic, Predicate<ShardKey> change) {
         AtomicInteger changed = new AtomicInteger();
         EachShard each = new EachShard();
-        for (ShardKey key : topics.keysToLookAt(topic)) {
-            each.attempt(key, shard -> {
-                if (change.test(shard)) {
-                    changed.incrementAndGet();
-                    each.changed();
-                }
-            });
+        int done = 0;
+        List<ShardKey> shards = topics.presentKeys(topic);
+        while (shards.size() > done) {
+            shards.subList(done, shards.size())
+                    .forEach(key -> each.attempt(key, shard -> {
+                        if (change.test(shard)) {
+                            changed.incrementAndGet();
+                            each.changed();
+                        }
+                    }));
+            done = shards.size();
+            shards = topics.presentKeys(topic); // somebody may have added shards meanwhile, see TopicGrowth
         }
         each.throwIfRefused();
         return changed.get();

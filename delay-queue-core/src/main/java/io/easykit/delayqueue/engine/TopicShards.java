@@ -10,7 +10,8 @@ import java.util.stream.IntStream;
  *
  * @param topic the topic
  * @param home  number of shards over which own ids and ordering keys are spread, see {@link ShardCount}
- * @param open  number of shards that take messages with generated ids, from {@code home} to {@code all}
+ * @param open  number of shards that take messages with generated ids, from {@code home} to {@code all}; fewer before
+ *     the count is read
  * @param all   number of shards that listeners claim from
  */
 record TopicShards(String topic, int home, int open, int all) {

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
@@ -51,6 +52,7 @@ final class Topics {
     private static final long LEAST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
     private final TopicStore store;
+    private final TopicGrowth growth;
     private final ToIntFunction<String> configured;
     private final LongSupplier nanos;
     private final Map<String, Known> confirmed = new ConcurrentHashMap<>();
@@ -73,8 +75,9 @@ final class Topics {
     }
 
     /** @param nanos a clock that only moves forward */
-    Topics(TopicStore store, ToIntFunction<String> configured, LongSupplier nanos) {
+    Topics(QueueBackend store, ToIntFunction<String> configured, LongSupplier nanos) {
         this.store = store;
+        this.growth = new TopicGrowth(store);
         this.configured = configured;
         this.nanos = nanos;
     }
@@ -213,7 +216,7 @@ final class Topics {
                     "Topic '" + topic + "' has " + before.all() + " shards in the store, and cannot have " + all + ".",
                     orMore(before));
         }
-        ShardCount kept = store.grow(topic, all);
+        ShardCount kept = growth.add(topic, before, all);
         if (!kept.isKept()) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' was never used, so no shards can be added to it.",
@@ -239,10 +242,14 @@ final class Topics {
         return shards == UNSET ? DEFAULT : shards;
     }
 
-    /** The shards as far as they are known without a call. */
+    /**
+     * The shards as far as they are known without a call. Before the first call only shard 0 is sure to have listeners: the others
+     * of the settings may be new.
+     */
     TopicShards expected(String topic) {
         Known known = confirmed.get(topic);
-        return known != null ? view(topic, known) : TopicShards.of(topic, assumed(topic));
+        int assumed = assumed(topic);
+        return known != null ? view(topic, known) : new TopicShards(topic, assumed, 1, assumed);
     }
 
     /** The topics that were declared or found, with the numbers of all their shards. */
@@ -254,6 +261,12 @@ final class Topics {
 
     List<ShardKey> keysToLookAt(String topic) {
         return shardsToLookAt(topic).keys();
+    }
+
+    /** As {@link #keysToLookAt}, read now: shards that were added within the last minute are among them. */
+    List<ShardKey> presentKeys(String topic) {
+        requireTopic(topic);
+        return look(topic, confirmed.get(topic)).keys();
     }
 
     private static void requireTopic(String topic) {
@@ -282,7 +295,7 @@ final class Topics {
 
     private ShardCount grown(String topic, ShardCount kept, int wanted) {
         try {
-            ShardCount grown = store.grow(topic, wanted);
+            ShardCount grown = growth.add(topic, kept, wanted);
             if (grown.all() > kept.all()) {
                 log.warn(
                         "Topic {} had {} shards, and gets {} as the settings say. Own ids and ordering keys stay in the first {}",

@@ -98,6 +98,20 @@ class OutboxTests {
         }
     }
 
+    /** The settings of this node have four, so the other three are added only when it first uses the topic. */
+    @Test
+    void generatedIdsNameNoShardThatListenersMayNotKnowYet() {
+        queue.memory.declare("sharded", 1);
+        transactions.begin();
+        List<SendResult> sent = IntStream.range(0, 50)
+                .mapToObj(i -> template.send(OutgoingMessage.of("sharded", "x").in(HOUR)))
+                .toList();
+        transactions.commit();
+
+        assertThat(sent)
+                .allSatisfy(one -> assertThat(MessageIds.named(one.id())).isZero());
+    }
+
     private void sendAndCommit(String... ids) {
         transactions.begin();
         List.of(ids).forEach(id -> queue.send(id, HOUR));
