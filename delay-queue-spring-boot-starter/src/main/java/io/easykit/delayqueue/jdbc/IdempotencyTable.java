@@ -64,8 +64,12 @@ final class IdempotencyTable {
         try (PreparedStatement update =
                 connection.prepareStatement(CONFIRM.formatted(now(product(connection)), seconds))) {
             bind(update, topic, bytes(deliveryId));
-            return update.executeUpdate() == 1;
+            if (update.executeUpdate() == 1) {
+                return true;
+            }
         }
+        // MySQL with useAffectedRows counts changed rows, and the time may be the one that the row has already.
+        return contains(connection, topic, deliveryId);
     }
 
     boolean contains(Connection connection, String topic, String deliveryId) throws SQLException {

@@ -7,7 +7,10 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.SchemaMode;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.IsolationLevelDataSourceAdapter;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -90,6 +94,49 @@ class JdbcIdempotencyStoreTests {
 
         assertThat(effects()).containsExactlyInAnyOrder("a", "b", "mail");
         assertThat(records()).isEqualTo(3);
+    }
+
+    /** As a URL of MySQL with {@code useAffectedRows=true}, where a row that has the new value already does not count. */
+    @Test
+    void anUpdateThatChangesNothingCountsAsConfirmed() throws Exception {
+        JdbcIdempotencyStore changedRows = store(new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return countingNoUpdates(super.getConnection());
+            }
+        });
+
+        assertThat(run(changedRows, "a")).isTrue();
+        assertThat(run(changedRows, "a")).isFalse();
+        assertThat(effects()).containsExactly("a");
+    }
+
+    private static Connection countingNoUpdates(Connection connection) {
+        return proxy(
+                Connection.class,
+                connection,
+                (method, result, arguments) -> method.equals("prepareStatement")
+                                && ((String) arguments[0]).startsWith("update " + IdempotencyTable.NAME)
+                        ? proxy(
+                                PreparedStatement.class,
+                                (PreparedStatement) result,
+                                (name, count, none) -> name.equals("executeUpdate") ? 0 : count)
+                        : result);
+    }
+
+    private interface Change {
+        @Nullable Object of(String method, @Nullable Object result, Object @Nullable [] arguments);
+    }
+
+    private static <T> T proxy(Class<T> type, T behind, Change change) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    try {
+                        return change.of(method.getName(), method.invoke(behind, arguments), arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
     }
 
     /** Ids that a text column would refuse, cut, or take for equal. */
