@@ -12,6 +12,9 @@ public final class ListenerEndpoint {
     /** Maximum number of messages of one call of a batch handler. */
     public static final int MAX_BATCH_SIZE = 100;
 
+    /** Maximum number of calls of a handler at a time on one node. The sum over all nodes has to be an {@code int}. */
+    public static final int MAX_CONCURRENCY = 100_000;
+
     private static final Duration MIN_LEASE = Duration.ofMillis(100);
     private static final Duration MAX_LEASE = Duration.ofDays(365);
     private static final Duration MAX_STOP_TIMEOUT = Duration.ofDays(365);
@@ -31,7 +34,10 @@ public final class ListenerEndpoint {
             DeadLetter.requireAnnounceable(id, deadLettersOf);
         }
         NameRules.requireTopic(topic());
-        require(concurrency() >= 1, id, "concurrency is " + concurrency() + ": give at least 1");
+        require(
+                concurrency() >= 1 && concurrency() <= MAX_CONCURRENCY,
+                id,
+                "concurrency is " + concurrency() + ": give 1 to " + MAX_CONCURRENCY);
         require(
                 batchSize() >= 1 && batchSize() <= MAX_BATCH_SIZE,
                 id,
@@ -118,7 +124,7 @@ public final class ListenerEndpoint {
         return settings.deadLettersOf;
     }
 
-    /** Calls of the handler at a time on this node, at least 1. */
+    /** Calls of the handler at a time on this node, 1 to {@link #MAX_CONCURRENCY}. */
     public int concurrency() {
         return settings.concurrency;
     }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.ListenerEndpoint;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +20,17 @@ class ConcurrencyLimiterTests {
         assertThat(limiter.take(first, 2).all()).isEqualTo(2);
         assertThat(limiter.take(first, 2).all()).isEqualTo(1);
         assertThat(limiter.take(first, 2).all()).isZero();
+    }
+
+    @Test
+    void theGreatestConcurrencyHasRoomForPrefetchedCalls() {
+        ConcurrencyLimiter greatest = new ConcurrencyLimiter(ListenerEndpoint.MAX_CONCURRENCY, 100, () -> now);
+        for (int i = 0; i < 200; i++) {
+            assertThat(greatest.take(first, 1).all()).isEqualTo(1);
+            greatest.end(1_000, false);
+        }
+
+        assertThat(greatest.take(first, Integer.MAX_VALUE).all()).isEqualTo(ListenerEndpoint.MAX_CONCURRENCY + 100);
     }
 
     @Test

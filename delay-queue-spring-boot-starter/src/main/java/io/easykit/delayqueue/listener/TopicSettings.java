@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param shards Number of shards of the topic, 1 to 1024. Stored in Redis. A greater number later adds shards. By default the
  *     stored number applies, or 1 for a new topic.
- * @param concurrency Maximum number of calls of a listener's method at a time on each node, 1 or more.
+ * @param concurrency Maximum number of calls of a listener's method at a time on each node, 1 to 100000.
  * @param lease Time for which a delivered message is reserved for its node, from 100ms to 365d. Renewed while the
  *     method runs. It limits how long the messages of a crashed node wait, not how long a method may take.
  * @param maxAttempts Number of failed runs after which a message becomes a dead letter, 1 or more.

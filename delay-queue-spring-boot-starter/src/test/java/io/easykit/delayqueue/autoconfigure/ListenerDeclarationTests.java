@@ -60,7 +60,8 @@ class ListenerDeclarationTests {
                 Arguments.of(EmptyTopic.class, "topic is empty", "Name the topic"),
                 Arguments.of(ImpossibleTopic.class, "Topic 'a topic' is not usable", "Correct it"),
                 Arguments.of(NoNumber.class, "concurrency is 'many'", "a whole number"),
-                Arguments.of(NothingConcurrent.class, "concurrency is 0: give at least 1", "Correct it"),
+                Arguments.of(NothingConcurrent.class, "concurrency is 0: give 1 to 100000", "Correct it"),
+                Arguments.of(EndlesslyConcurrent.class, "concurrency is 2147483647: give 1 to 100000", "Correct it"),
                 Arguments.of(NoDuration.class, "lease is 'a while'", "30s"),
                 Arguments.of(TinyLease.class, "lease is PT0.001S: give 100 ms", "Correct it"),
                 Arguments.of(NegativeBackOff.class, "firstDelay is PT-1S", "Correct it"),
@@ -253,6 +254,11 @@ class ListenerDeclarationTests {
 
     static class NothingConcurrent {
         @DelayListener(topic = "orders", concurrency = "0")
+        void on(String order) {}
+    }
+
+    static class EndlesslyConcurrent {
+        @DelayListener(topic = "orders", concurrency = "2147483647")
         void on(String order) {}
     }
 
