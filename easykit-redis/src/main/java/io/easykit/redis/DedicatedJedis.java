@@ -30,7 +30,7 @@ import redis.clients.jedis.util.Pool;
  *
  * In a cluster a call is tried twice. Then the topology is read again.
  */
-public final class DedicatedJedis extends JedisConnectionFactory {
+final class DedicatedJedis extends JedisConnectionFactory {
 
     /** Maximum number of calls to one node at a time. Further ones wait. */
     private static final int CONNECTIONS = 16;

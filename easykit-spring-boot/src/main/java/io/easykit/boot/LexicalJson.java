@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Indents JSON by its tokens. Values are copied as they are: a parser would round large numbers, drop the zero of 1.10, and
  * keep only one of two equal fields.
  */
-public final class LexicalJson {
+final class LexicalJson {
 
     /** Written in place of a value that is masked. */
     public static final String MASKED = "\"******\"";

@@ -31,6 +31,23 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
         this(topic, shards, List.of());
     }
 
+    /** The numbers of all shards as those of one, with the latest of their clocks. */
+    public ShardStats total() {
+        return new ShardStats(
+                shards.stream().map(ShardStats::now).max(Instant::compareTo).orElse(Instant.EPOCH),
+                pause(),
+                waiting(),
+                due(),
+                inFlight(),
+                dead(),
+                oldestDue(),
+                alerts(),
+                counters(),
+                parked(),
+                stoppedKeys(),
+                flow());
+    }
+
     /** Messages that wait, due ones included. */
     public long waiting() {
         return sum(ShardStats::waiting);

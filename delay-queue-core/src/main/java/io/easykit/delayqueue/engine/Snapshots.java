@@ -153,7 +153,7 @@ final class Snapshots {
                 topic,
                 shards,
                 stats.pausedShards(),
-                total(stats),
+                stats.total(),
                 answers ? rates(topic, keys) : null,
                 places,
                 failure);
@@ -167,26 +167,6 @@ final class Snapshots {
         int more = different.size() - MOST_FAILURES_NAMED;
         return different.stream().limit(MOST_FAILURES_NAMED).collect(Collectors.joining(" "))
                 + (more > 0 ? " (and " + more + " more)" : "");
-    }
-
-    private static ShardStats total(TopicStats stats) {
-        Instant now = stats.shards().stream()
-                .map(ShardStats::now)
-                .max(Instant::compareTo)
-                .orElse(Instant.EPOCH);
-        return new ShardStats(
-                now,
-                stats.pause(),
-                stats.waiting(),
-                stats.due(),
-                stats.inFlight(),
-                stats.dead(),
-                stats.oldestDue(),
-                stats.alerts(),
-                stats.counters(),
-                stats.parked(),
-                stats.stoppedKeys(),
-                stats.flow());
     }
 
     private @Nullable Rates rates(String topic, List<ShardKey> keys) {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * @param spanId  16 hexadecimal digits
  * @param sampled whether the sender records its trace
  */
-public record TraceParent(String traceId, String spanId, boolean sampled) {
+record TraceParent(String traceId, String spanId, boolean sampled) {
 
     public static final String HEADER = "traceparent";
 

@@ -188,7 +188,7 @@ final class TopicOverview {
         if (summary != null) {
             whole.putAll(row(summary, nodes.get()));
         }
-        ShardStats total = total(read);
+        ShardStats total = read.total();
         whole.put("topic", topic);
         whole.put("shards", read.shards().size() + read.refused().size());
         whole.put("refused", read.refused());
@@ -214,25 +214,6 @@ final class TopicOverview {
         TopicStats read = admin.stats(topic);
         read.shards().stream().map(ShardStats::now).max(Instant::compareTo).ifPresent(clock::set);
         return read;
-    }
-
-    private static ShardStats total(TopicStats stats) {
-        return new ShardStats(
-                stats.shards().stream()
-                        .map(ShardStats::now)
-                        .max(Instant::compareTo)
-                        .orElse(Instant.EPOCH),
-                stats.pause(),
-                stats.waiting(),
-                stats.due(),
-                stats.inFlight(),
-                stats.dead(),
-                stats.oldestDue(),
-                stats.alerts(),
-                stats.counters(),
-                stats.parked(),
-                stats.stoppedKeys(),
-                stats.flow());
     }
 
     /** Milliseconds until the messages that are due now are done at the present rate. */
