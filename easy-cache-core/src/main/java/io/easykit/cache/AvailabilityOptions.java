@@ -17,7 +17,7 @@ public record AvailabilityOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {
 
     /** Its tenths are counted separately, each in whole milliseconds. */
-    private static final Duration SHORTEST_WINDOW = Duration.ofMillis(10);
+    private static final Duration SHORTEST_WINDOW = Duration.ofMillis(100);
 
     private static final Duration LONGEST_WINDOW = Duration.ofDays(1);
     private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(1);

@@ -148,7 +148,7 @@ public final class ScriptCosts {
         scenarios.put("reap of 10", Shard::reaps);
         scenarios.put("cancel of 1", Shard::cancels);
         scenarios.put("easy-cache: fetch of a hit", shard -> shard.fetches(true));
-        scenarios.put("easy-cache: fetch that elects", shard -> shard.fetches(false));
+        scenarios.put("easy-cache: fetch that gets the load lease", shard -> shard.fetches(false));
         scenarios.put("easy-cache: invalidate", shard -> shard.invalidations(List.of()));
         scenarios.put(
                 "easy-cache: invalidate with a hint",

@@ -73,7 +73,8 @@ final class WakeupSubscriptions implements AutoCloseable {
         this.keys = keys;
         this.proof = new WakeupProof(connections, keys, System::nanoTime, this::mayHaveMissed);
         this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-wakeups"));
-        // It has something to do at the start, at the stop, and when Redis is away: it ends in between.
+        // With one shard it has something to do only at the start, at the stop, and when Redis is away: it ends in
+        // between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);

@@ -1,5 +1,5 @@
 -- Stores messages that wait for their time. An id that is live is left alone.
--- The only move beside reschedule that a full Redis refuses, and then whole: its first write is one that grows.
+-- A full Redis refuses it whole, as reschedule and replace: its first write is one that grows.
 --
 -- The first part is for new messages, as nearly all sends have them. It declares no function and stores all bodies by one command. That
 -- saves Redis 39 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 28 % for one with a delay, and

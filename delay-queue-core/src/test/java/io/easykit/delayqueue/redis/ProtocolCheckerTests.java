@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random faults against the model; a failure names its seed, with which {@code run} repeats it. Every build plays a hundred
+ * Random faults against the model; a failure names its seed, with which {@code run} repeats it. Every build plays two hundred
  * short runs of new seeds, {@code ./mvnw -Pheavy verify} ten thousand long ones.
  */
 class ProtocolCheckerTests {

@@ -96,7 +96,7 @@ public final class DelayQueueTester implements AssertProvider<DelayQueueAssert>,
         return engine.admin();
     }
 
-    /** Starts a listener that retries three times, a second apart. The topic is its id. */
+    /** Starts a listener that runs a message up to three times, a second apart. The topic is its id. */
     public <T> ListenerContainer listen(String topic, Class<T> type, MessageHandler<T> handler) {
         return listen(
                 ListenerEndpoint.builder(topic, topic, type)
