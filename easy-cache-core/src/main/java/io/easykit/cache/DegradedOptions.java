@@ -21,6 +21,9 @@ public record DegradedOptions(
         ApUpdates apUpdates,
         int maxPendingInvalidations) {
 
+    /** Maximum number of loads at a time. After an outage it is doubled five times, and has to stay an {@code int}. */
+    public static final int MAX_CONCURRENT_LOADS = 1_000_000;
+
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense
      */
@@ -28,11 +31,11 @@ public record DegradedOptions(
         if (localTtl.isNegative() || localTtl.isZero()) {
             throw new InvalidCacheOptionsException("local.ttl", "is not above zero", "Choose for example 5s.");
         }
-        if (concurrentLoads < 1) {
+        if (concurrentLoads < 1 || concurrentLoads > MAX_CONCURRENT_LOADS) {
             throw new InvalidCacheOptionsException(
                     "concurrent-loads",
                     "is " + concurrentLoads,
-                    "Choose 1 or more: the queries that the database bears from one instance.");
+                    "Choose 1 to " + MAX_CONCURRENT_LOADS + ": the queries that the database bears from one instance.");
         }
         if (maxPendingInvalidations < 1) {
             throw new InvalidCacheOptionsException(

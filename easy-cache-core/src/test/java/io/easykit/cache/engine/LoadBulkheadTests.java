@@ -229,6 +229,22 @@ class LoadBulkheadTests {
         assertThat(other.result()).isEqualTo("foreign");
     }
 
+    /** The number of permits doubles with each second. */
+    @Test
+    void theGreatestNumberOfLoadsLetsReadersInAfterAnOutage() {
+        ManualClock clock = new ManualClock();
+        LoadBulkhead greatest = new LoadBulkhead(DegradedOptions.MAX_CONCURRENT_LOADS, clock);
+        CacheKey<String> key = Workbench.ap().key(1);
+        greatest.onAvailable();
+        for (int second = 0; second <= LoadBulkhead.FADING_STEPS; second++) {
+            assertThat(greatest.isFading()).isEqualTo(second < LoadBulkhead.FADING_STEPS);
+            Permit permit = greatest.tryEnterOverdue(key);
+            assertThat(permit).as("after %d s", second).isNotNull();
+            permit.close();
+            clock.advance(Duration.ofSeconds(1));
+        }
+    }
+
     /** A cache whose Redis is back since this moment. */
     private static EasyCacheEngine recovered(Workbench bench, int concurrentLoads) {
         EasyCacheEngine cache = bench.node(new DegradedOptions(

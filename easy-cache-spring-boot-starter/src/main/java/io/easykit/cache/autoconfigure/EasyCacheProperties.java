@@ -186,7 +186,7 @@ record EasyCacheProperties(
      * Behaviour while a Redis is unavailable.
      *
      * @param concurrentLoads Maximum number of loads at a time while Redis is unavailable, and of loads by readers whose
-     *     waiting time is over, 1 or more. Further readers wait. Set it to the capacity of the database.
+     *     waiting time is over, 1 to 1000000. Further readers wait. Set it to the capacity of the database.
      * @param cpReads Result of a cp read while Redis is unavailable: bypass loads the value without caching it, fail
      *     throws an exception.
      * @param cpUpdates Result of a cp update that cannot be marked in Redis before its commit: refuse throws an
