@@ -2,6 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DeadLetter;
 import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
@@ -79,8 +80,8 @@ final class DeadLetterRelay {
     }
 
     /**
-     * Announces dead letters of all shards. A shard that is refused or silent does not prevent the others, nor does a dead letter
-     * that cannot be read.
+     * Announces dead letters of all shards. A shard that is refused or silent does not prevent the others, be it one of the dead
+     * letters or of the announcements, nor does a dead letter that cannot be read.
      *
      * @param isStopped whether to end after the present call of the store
      */
@@ -106,20 +107,33 @@ final class DeadLetterRelay {
         private @Nullable Position pageBefore;
         private @Nullable Instant latest;
         private long fullAt;
-        private @Nullable StoreRefusedException refused;
+        private boolean isBehind; // notices of an earlier pass over the dead letters were not stored
+        private boolean hasMissed; // nor were some of the present pass
+        private @Nullable DelayQueueException failure;
+        private Patience patience;
 
         ShardRelay(ShardKey shard) {
             this.shard = shard;
             this.fullAt = engine.loops().nanos() + FULL_PAUSE;
+            this.patience = new Patience(engine.loops()::nanos);
         }
 
-        /** Goes on after a dead letter that Redis refuses to read: it is read again with the latest ones, and each hour. */
+        /**
+         * Goes on after a dead letter that Redis refuses to read: it is read again with the latest ones, and each hour. Goes on
+         * after notices that are not stored, too. Once a pass has no such notices, all dead letters are read again.
+         */
         void run(BooleanSupplier isStopped) {
-            refused = null;
+            failure = null;
+            patience = new Patience(engine.loops()::nanos);
             announceSome(isStopped);
-            if (refused != null) {
-                throw refused;
+            if (failure != null) {
+                throw failure;
             }
+        }
+
+        /** A refusal is to be mended, so it is not hidden behind an outage. */
+        private void failed(DelayQueueException e) {
+            failure = failure instanceof StoreRefusedException ? failure : e;
         }
 
         private void announceSome(BooleanSupplier isStopped) {
@@ -148,12 +162,15 @@ final class DeadLetterRelay {
 
         private void beginAgain() {
             long now = engine.loops().nanos();
-            if (now - fullAt >= 0) {
+            boolean isFull = now - fullAt >= 0 || (isBehind && !hasMissed);
+            if (isFull) {
                 fullAt = now + FULL_PAUSE;
                 next = null;
             } else {
                 next = earlier(pageBefore, overlap());
             }
+            isBehind = hasMissed || (isBehind && !isFull);
+            hasMissed = false;
             page = next;
             pageBefore = next;
         }
@@ -198,7 +215,7 @@ final class DeadLetterRelay {
                 log.debug("A node of a later version announces dead letters of {}", shard, e);
                 return Optional.empty();
             } catch (StoreRefusedException e) {
-                refused = e;
+                failed(e);
                 return Optional.empty();
             }
         }
@@ -213,23 +230,24 @@ final class DeadLetterRelay {
             notices.forEach(notice -> byShard.computeIfAbsent(
                             shards.shardOf(notice.message().id()), key -> new ArrayList<>())
                     .add(notice));
-            StoreUnavailableException away = null;
-            for (Map.Entry<ShardKey, List<Notice>> group : byShard.entrySet()) {
-                try {
-                    send(group.getKey(), group.getValue());
-                } catch (StoreUnavailableException e) {
-                    // The others may be on another server. This page is read again.
-                    away = e;
-                }
-            }
-            if (away != null) {
-                throw away;
-            }
+            byShard.forEach(this::send);
         }
 
+        /** A shard that is away is not called again in this run. */
         private void send(ShardKey to, List<Notice> some) {
-            if (isSent(to, some.stream().map(Notice::message).toList())) {
+            boolean[] isSent = new boolean[1];
+            try {
+                patience.call(
+                        to,
+                        () -> isSent[0] =
+                                isSent(to, some.stream().map(Notice::message).toList()));
+            } catch (StoreUnavailableException | StoreRefusedException e) {
+                failed(e);
+            }
+            if (isSent[0]) {
                 engine.store().announced(shard, some.stream().map(Notice::death).toList());
+            } else {
+                hasMissed = true;
             }
         }
 

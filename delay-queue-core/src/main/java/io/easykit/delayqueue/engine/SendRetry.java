@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
-import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.support.DueTime;
@@ -107,9 +106,7 @@ final class SendRetry {
         if (failure instanceof StoreUnavailableException away) {
             return away.isOutcomeUnknown();
         }
-        return !(failure instanceof StoreRefusedException
-                || failure instanceof StoreFullException
-                || failure instanceof IllegalArgumentException);
+        return !(failure instanceof StoreRefusedException || failure instanceof IllegalArgumentException);
     }
 
     /**

@@ -34,7 +34,7 @@ final class QueueFailures {
         if (error != null && error.isOutOfMemory()) {
             return new StoreFullException(
                     "Redis is out of memory and refused " + call
-                            + ": nothing was stored. Free memory, or raise maxmemory.",
+                            + ". The call has stored nothing. Free memory, or raise maxmemory.",
                     cause);
         }
         if (error != null && !error.isServerState()) {

@@ -17,7 +17,9 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.support.DueTime;
@@ -114,20 +116,67 @@ class DeadLetterTests {
         assertThat(seenIds()).containsExactly("b", "a");
     }
 
-    @Test
-    void aShardOfTheAnnouncementsThatIsAwayDoesNotKeepTheOthersBack() {
+    /** Over several pages. The others are not kept back later either, as by a page that is never passed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"LOST_REQUEST", "REJECTED", "REFUSED", "FULL"})
+    void aShardOfTheAnnouncementsThatFailsDoesNotKeepTheOthersBack(Fault fault) {
         shards.put(NOTICES.topic(), 2);
-        String[] ids = IntStream.range(0, 20).mapToObj(i -> "m" + i).toArray(String[]::new);
+        String[] ids = IntStream.range(0, 450).mapToObj(i -> "m" + i).toArray(String[]::new);
         die(queue, ids);
-        queue.line.planCall(
-                (method, shard) -> method.equals("send") && shard.equals(NOTICES) ? Fault.LOST_REQUEST : Fault.NONE);
+        queue.line.planCall((method, shard) -> method.equals("send") && shard.equals(NOTICES) ? fault : Fault.NONE);
         listen();
         queue.time.advance(MINUTE);
-        assertThat(seenIds()).isNotEmpty().doesNotHaveDuplicates().hasSizeLessThan(20);
+        assertThat(seenIds()).isNotEmpty().doesNotHaveDuplicates().hasSizeLessThan(450);
+        assertThat(unannounced()).hasSize(450 - seen.size()).allMatch(dead -> TopicShards.of(NOTICES.topic(), 2)
+                .shardOf(DeadLetterNotice.id(queue.memory.find(SHARD, dead).orElseThrow()))
+                .equals(NOTICES));
 
+        queue.time.advance(Duration.ofMinutes(15));
         queue.line.planCall((method, shard) -> Fault.NONE);
         queue.time.advance(MINUTE);
         assertThat(seenIds()).containsExactlyInAnyOrder(ids);
+        assertThat(unannounced()).isEmpty();
+    }
+
+    private List<String> unannounced() {
+        List<String> found = new ArrayList<>();
+        Position after = null;
+        List<DeadLetterErrors.Entry> page;
+        do {
+            page = queue.memory.errors(SHARD, after, 100).entries();
+            for (DeadLetterErrors.Entry entry : page) {
+                after = entry.position();
+                if (entry.isUnannounced()) {
+                    found.add(after.id());
+                }
+            }
+        } while (!page.isEmpty());
+        return found;
+    }
+
+    /** Each shard has a master of its own, and the notices of a shard may be for any of the target. */
+    @Test
+    void aFullShardOfTheAnnouncementsDoesNotKeepOtherShardsBack() {
+        shards.put(TOPIC, 3);
+        shards.put(NOTICES.topic(), 2);
+        String[] ids = IntStream.range(0, 60).mapToObj(i -> "m" + i).toArray(String[]::new);
+        die(queue, ids);
+        queue.line.planCall(
+                (method, shard) -> method.equals("send") && shard.equals(NOTICES) ? Fault.FULL : Fault.NONE);
+        listen();
+        queue.time.advance(MINUTE);
+
+        assertThat(queue.memory
+                        .stats(new ShardKey(NOTICES.topic(), 1))
+                        .counters()
+                        .acknowledged())
+                .isEqualTo(seen.size());
+        for (int i = 0; i < 3; i++) {
+            assertThat(queue.memory.errors(new ShardKey(TOPIC, i), null, 100).entries())
+                    .anyMatch(entry -> !entry.isUnannounced());
+        }
     }
 
     /** The message has died of that, too. */

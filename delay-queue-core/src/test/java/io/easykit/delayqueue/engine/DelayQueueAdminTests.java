@@ -47,6 +47,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DelayQueueAdminTests {
 
@@ -264,16 +265,43 @@ class DelayQueueAdminTests {
         }
     }
 
-    @Test
-    void saysThatAPartMayBeMadeIfALaterShardIsRefused() {
+    @ParameterizedTest
+    @CsvSource({"REFUSED, refused ", "FULL, full: "})
+    void saysThatAPartMayBeMadeIfALaterShardIsRefused(Fault fault, String text) {
         for (Runnable change : changesOfSeveralShards()) {
-            failAllButTheFirst(Fault.REFUSED);
+            failAllButTheFirst(fault);
             assertThatThrownBy(change::run)
                     .isInstanceOf(StoreRefusedException.class)
-                    .hasMessageStartingWith("A part of the change may have been made: refused ");
+                    .hasMessageStartingWith("A part of the change may have been made: " + text);
             queue.line.planCall((method, shard) -> Fault.NONE);
         }
         assertThat(queue.engine.stats(TOPIC).dead()).isBetween(1L, 249L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"REFUSED", "FULL"})
+    void changesTheShardsBehindOneThatIsRefused(Fault fault) {
+        TestQueue spread = new TestQueue(builder -> builder.shards(topic -> 4));
+        IntStream.range(0, 40).forEach(i -> spread.send("m" + i, Duration.ofHours(1)));
+        List<MessageRef> all = IntStream.range(0, 40)
+                .mapToObj(i -> new MessageRef("m" + i, null))
+                .toList();
+        AtomicReference<ShardKey> first = new AtomicReference<>();
+        spread.line.planByShard(shard -> {
+            first.compareAndSet(null, shard);
+            return shard.equals(first.get()) ? fault : Fault.NONE;
+        });
+
+        assertThatThrownBy(() -> spread.engine.admin().reschedule(TOPIC, all, DueTime.in(Duration.ZERO)))
+                .hasMessageStartingWith("A part of the change may have been made: ");
+
+        spread.time.advance(Duration.ofMillis(1));
+        for (int i = 0; i < 4; i++) {
+            ShardKey shard = new ShardKey(TOPIC, i);
+            assertThat(spread.memory.stats(shard).due() > 0).isEqualTo(!shard.equals(first.get()));
+        }
     }
 
     private List<Runnable> changesOfSeveralShards() {

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.FleetStore;
@@ -29,6 +30,8 @@ final class FaultyStore {
         LOST_REQUEST,
         /** The store answers that it will not do it. */
         REFUSED,
+        /** The store has no memory left. */
+        FULL,
         /** The driver does not send it: there is no connection. */
         REJECTED,
         LOST_REPLY,
@@ -165,6 +168,9 @@ final class FaultyStore {
                     }
                     if (fault == Fault.REFUSED || isRefused(arguments)) {
                         throw new StoreRefusedException("refused " + name, new IllegalStateException(name));
+                    }
+                    if (fault == Fault.FULL) {
+                        throw new StoreFullException("full: " + name, new IllegalStateException(name));
                     }
                     if (fault == Fault.KILLED_BEFORE) {
                         throw new SimulatedTime.Killed();

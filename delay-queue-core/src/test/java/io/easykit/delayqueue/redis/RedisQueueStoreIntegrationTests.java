@@ -288,7 +288,7 @@ class RedisQueueStoreIntegrationTests {
 
             assertThatThrownBy(() -> store.send(KEY, List.of(in("new", 0, "x"))))
                     .isInstanceOf(StoreFullException.class)
-                    .hasMessageContaining("nothing was stored");
+                    .hasMessageContaining("has stored nothing");
             assertThatThrownBy(() -> store.reschedule(
                             KEY, List.of(new Reschedule(new Target("later", null), DueTime.in(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
