@@ -83,8 +83,9 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         EachShard each = new EachShard();
         store.fleet()
                 .topics()
-                .forEach((topic, count) -> each.attempt(new ShardKey(topic, 0), any -> {
-                    ShardKey shard = topics.shardToLookAt(topic, count, id);
+                .keySet()
+                .forEach(topic -> each.attempt(new ShardKey(topic, 0), any -> {
+                    ShardKey shard = shardOf(topic, id);
                     store.find(shard, id, MessageDetail.MOST_BYTES)
                             .ifPresent(message -> found.add(MessageSummaries.detail(topic, shard.shard(), message)));
                 }));

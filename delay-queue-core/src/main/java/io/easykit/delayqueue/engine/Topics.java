@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -120,7 +121,7 @@ final class Topics {
             return view(topic, known);
         } catch (TopicConflictException e) {
             // As at the first use: nothing is sent until this is fixed.
-            confirmed.replace(topic, known.readAgainAt(nanos.getAsLong() - REREAD_PAUSE));
+            forgetReading(topic, known);
             throw e;
         }
     }
@@ -135,7 +136,10 @@ final class Topics {
         return confirm(topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count));
     }
 
-    /** For administration: an unused topic, such as a mistyped one, leaves no trace in the store. */
+    /**
+     * For administration: an unused topic, such as a mistyped one, leaves no trace in the store. The count in the settings does not
+     * count here: the topic may be that of another application.
+     */
     TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);
         Known known = confirmed.get(topic);
@@ -148,36 +152,23 @@ final class Topics {
     /** The shards in which these ids are to be found. A generated id may name a shard that was added meanwhile. */
     TopicShards shardsToLookAt(String topic, Collection<String> ids) {
         TopicShards shards = shardsToLookAt(topic);
-        return shards.all() <= greatest(ids) ? lookAgain(topic, shards) : shards;
-    }
-
-    /**
-     * The shard in which an id of another application's topic is to be found.
-     *
-     * @param count number of shards that the registry has, in case that the settings of this node contradict
-     */
-    ShardKey shardToLookAt(String topic, int count, String id) {
-        try {
-            return shardsToLookAt(topic, List.of(id)).shardOf(id);
-        } catch (TopicConflictException e) {
-            log.debug("The settings of {} are wrong here", topic, e);
-            return TopicShards.of(topic, count).shardOf(id);
-        }
+        return shards.all() <= greatest(ids) ? again(topic, shards, this::look) : shards;
     }
 
     /** As {@link #shardsToLookAt(String, Collection)}, for a message to store. */
     TopicShards shardsToStore(String topic, String id) {
         TopicShards shards = shards(topic);
-        return shards.all() <= MessageIds.named(id) ? lookAgain(topic, shards) : shards;
+        return shards.all() <= MessageIds.named(id) ? again(topic, shards, this::rereadIfPossible) : shards;
     }
 
     private static int greatest(Collection<String> ids) {
         return ids.stream().mapToInt(MessageIds::named).max().orElse(-1);
     }
 
-    private TopicShards lookAgain(String topic, TopicShards shards) {
+    private TopicShards again(String topic, TopicShards shards, BiFunction<String, Known, TopicShards> reading) {
         Known known = confirmed.get(topic);
-        return known != null && isOld(known, LEAST_PAUSE) && isFirstToRead(topic, known) ? look(topic, known) : shards;
+        boolean isRead = known != null && isOld(known, LEAST_PAUSE) && isFirstToRead(topic, known);
+        return isRead ? reading.apply(topic, known) : shards;
     }
 
     private TopicShards look(String topic, @Nullable Known known) {
@@ -194,8 +185,19 @@ final class Topics {
         if (!kept.isKept()) {
             return known == null ? TopicShards.of(topic, assumed(topic)) : view(topic, known);
         }
-        requireSettings(topic, kept);
-        return learn(topic, kept);
+        if (!isAgainst(configured.applyAsInt(topic), topic, kept)) {
+            return learn(topic, kept);
+        }
+        // Not learned, because senders and listeners compare a count only when they read it.
+        forgetReading(topic, known);
+        return new TopicShards(topic, kept.home(), kept.home(), kept.all());
+    }
+
+    /** Has the next call read the count again. */
+    private void forgetReading(String topic, @Nullable Known known) {
+        if (known != null) {
+            confirmed.replace(topic, known.readAgainAt(nanos.getAsLong() - REREAD_PAUSE));
+        }
     }
 
     /**
@@ -282,15 +284,19 @@ final class Topics {
     /** Returns the count in the settings, or {@link #UNSET}. */
     private int requireSettings(String topic, ShardCount kept) {
         int wanted = configured.applyAsInt(topic);
-        Known known = confirmed.get(topic);
-        boolean isOther = known != null && known.count.home() != kept.home();
-        if (wanted != UNSET && (wanted < kept.home() || (isOther && wanted != kept.home()))) {
+        if (isAgainst(wanted, topic, kept)) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has " + kept.all() + " shards in the store, and the settings say " + wanted
                             + ".",
                     orMore(kept));
         }
         return wanted;
+    }
+
+    private boolean isAgainst(int wanted, String topic, ShardCount kept) {
+        Known known = confirmed.get(topic);
+        boolean isOther = known != null && known.count.home() != kept.home();
+        return wanted != UNSET && (wanted < kept.home() || (isOther && wanted != kept.home()));
     }
 
     private ShardCount grown(String topic, ShardCount kept, int wanted) {

@@ -44,7 +44,10 @@ class TopicsTests {
                 .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has 4 shards in the store, and the settings say 1")
                 .hasMessageContaining("Set 4 or more, or nothing");
-        assertThatThrownBy(() -> topics.shardsToLookAt("orders")).isInstanceOf(TopicConflictException.class);
+        assertThat(topics.shardsToLookAt("orders").all())
+                .as("for administration, which sends nothing")
+                .isEqualTo(4);
+        assertThatThrownBy(() -> topics.shards("orders")).isInstanceOf(TopicConflictException.class);
     }
 
     @Test
@@ -80,6 +83,8 @@ class TopicsTests {
 
         assertThat(following.shards("orders").all()).isEqualTo(1);
         assertThatThrownBy(() -> insisting.shards("orders")).isInstanceOf(TopicConflictException.class);
+        assertThat(insisting.keysToLookAt("orders")).hasSize(1);
+        assertThat(insisting.keysToLookAt("orders")).hasSize(1);
         assertThatThrownBy(() -> insisting.shards("orders")).isInstanceOf(TopicConflictException.class);
     }
 
@@ -189,6 +194,19 @@ class TopicsTests {
         topics.shardsToLookAt("orders", List.of("~zz~"));
         topics.shardsToLookAt("orders", List.of("~zz~", "~rs~"));
         assertThat(line.takeCalls()).containsExactly("declared");
+    }
+
+    /** Of another node whose message is in the outbox. */
+    @Test
+    void doesNotStoreInShardsThatTheSettingsContradict() {
+        store.declare("orders", 3);
+        Topics topics = new Topics(store, topic -> 3, now::get);
+        topics.shards("orders");
+        StoreState.redeclare(store, "orders", 5);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+
+        assertThatThrownBy(() -> topics.shardsToStore("orders", MessageIds.generate(4)))
+                .isInstanceOf(TopicConflictException.class);
     }
 
     @Test
