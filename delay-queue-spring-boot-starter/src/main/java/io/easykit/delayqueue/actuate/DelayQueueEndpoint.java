@@ -4,6 +4,7 @@ import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.ShownValues;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import java.security.Principal;
@@ -144,6 +145,8 @@ public final class DelayQueueEndpoint {
                             + (away.isOutcomeUnknown()
                                     ? " A change may have been made: read it before you repeat it."
                                     : ""));
+        } catch (TopicConflictException conflict) {
+            return problem(409, conflict.problem(), conflict.remedy());
         } catch (DelayQueueException refused) {
             return problem(503, refused.getMessage(), "Correct it in Redis or in the settings.");
         } catch (IllegalArgumentException wrong) {

@@ -85,7 +85,9 @@ final class QueueWrites {
     }
 
     private static Outcome outcome(String action, RuntimeException failure) {
-        if (failure instanceof Refusal || failure instanceof IllegalArgumentException) {
+        if (failure instanceof Refusal
+                || failure instanceof IllegalArgumentException
+                || failure instanceof TopicConflictException) {
             return Outcome.REFUSED;
         }
         boolean ofSeveralShards = action.equals("pause") || action.equals("resume");
@@ -212,17 +214,13 @@ final class QueueWrites {
     private Map<String, Object> grow(String topic, Fields fields) {
         fields.required("shards", "8");
         int shards = fields.number("shards", 0, 1, ShardKey.MAX_SHARDS);
-        try {
-            int before = admin.growShards(topic, shards);
-            return new Row()
-                    .with("topic", topic)
-                    .with("outcome", before == shards ? "unchanged" : "grown")
-                    .with("shards", shards)
-                    .with("shardsBefore", before)
-                    .values();
-        } catch (TopicConflictException conflict) {
-            throw new Refusal(409, conflict.problem(), conflict.remedy());
-        }
+        int before = admin.growShards(topic, shards);
+        return new Row()
+                .with("topic", topic)
+                .with("outcome", before == shards ? "unchanged" : "grown")
+                .with("shards", shards)
+                .with("shardsBefore", before)
+                .values();
     }
 
     private Map<String, Object> ofTopic(String action, String topic, String user) {

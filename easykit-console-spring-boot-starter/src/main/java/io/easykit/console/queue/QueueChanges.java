@@ -9,7 +9,6 @@ import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageDetail;
@@ -100,13 +99,11 @@ final class QueueChanges {
             throw new Refusal(400, "The number of shards is missing.", "Give the number of shards to have.");
         }
         input.requireConfirmed(topic, "topic");
-        return new Planned(topic, List.of(), "to " + shards + " shards", () -> {
-            try {
-                return Done.of(Map.of("shards", shards, "before", admin.growShards(topic, shards)));
-            } catch (TopicConflictException conflict) {
-                throw new Refusal(409, conflict.problem(), conflict.remedy());
-            }
-        });
+        return new Planned(
+                topic,
+                List.of(),
+                "to " + shards + " shards",
+                () -> Done.of(Map.of("shards", shards, "before", admin.growShards(topic, shards))));
     }
 
     private Planned replace(Input input, Caller caller) {

@@ -5,14 +5,21 @@ import io.easykit.console.ConsoleApi.Done;
 import io.easykit.console.ConsoleApi.Planned;
 import io.easykit.console.ConsoleApi.Read;
 import io.easykit.console.Refusal;
-import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.MessageTooLargeException;
+import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.UndecodableMessageException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Errors of the store as texts for the page. */
+/** Errors of the queue and its store as texts for the page. */
 final class StoreErrors {
+
+    /** Kind of the problem for the page. */
+    private static final String REFUSED = "refused";
 
     private StoreErrors() {}
 
@@ -43,11 +50,12 @@ final class StoreErrors {
                         503, "Redis did not answer. Nothing was changed.", "Check Redis and the network.", "redis");
             }
             throw Refusal.ofUnknownOutcome("Redis did not answer in time.", "Check Redis and the network.", "redis");
-        } catch (StoreRefusedException refused) {
-            String reason = String.valueOf(refused.getMessage());
-            throw single
-                    ? new Refusal(503, reason, "Correct it in Redis.", "refused")
-                    : Refusal.ofUnknownOutcome(reason, "Correct it in Redis.", "refused");
+        } catch (DelayQueueException failure) {
+            Refusal refusal = refusal(failure);
+            boolean isUnchanged = single || refusal.status() < 500;
+            throw isUnchanged
+                    ? refusal
+                    : Refusal.ofUnknownOutcome(String.valueOf(refusal.getMessage()), refusal.action(), REFUSED);
         }
     }
 
@@ -60,8 +68,25 @@ final class StoreErrors {
                     "Redis did not answer in time.",
                     "Check Redis and the network. Delivery continues by itself when Redis answers.",
                     "redis");
-        } catch (StoreRefusedException refused) {
-            throw new Refusal(503, String.valueOf(refused.getMessage()), "Correct it in Redis.", "refused");
+        } catch (DelayQueueException failure) {
+            throw refusal(failure);
         }
+    }
+
+    /** Below 500 the request is at fault, and nothing was changed. */
+    private static Refusal refusal(DelayQueueException failure) {
+        if (failure instanceof TopicConflictException conflict) {
+            return new Refusal(409, conflict.problem(), conflict.remedy());
+        }
+        String reason = String.valueOf(failure.getMessage());
+        if (failure instanceof MessageTooLargeException) {
+            return new Refusal(413, reason, "Shorten it, or raise delay-queue.max-message-size on all nodes.");
+        }
+        if (failure instanceof UndecodableMessageException) {
+            return new Refusal(409, reason, "Use a node of a later version, or look at the message in Redis.");
+        }
+        return failure instanceof StoreFullException
+                ? new Refusal(503, reason, "Raise maxmemory, or purge old dead letters.", REFUSED)
+                : new Refusal(503, reason, "Correct it in Redis.", REFUSED);
     }
 }

@@ -23,12 +23,15 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -72,6 +75,10 @@ class QueueConsoleIntegrationTests {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Other {}
+
     @BeforeAll
     static void start() {
         context = new SpringApplicationBuilder(Application.class)
@@ -85,6 +92,7 @@ class QueueConsoleIntegrationTests {
                         "delay-queue.heartbeat-interval=1s",
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.concurrency=2",
+                        "delay-queue.topics.foreign.shards=2",
                         "delay-queue.topics.partner-call.rate=600/min",
                         "delay-queue.topics.partner-call.burst=3",
                         "delay-queue.topics.partner-call.max-in-flight=1",
@@ -177,6 +185,30 @@ class QueueConsoleIntegrationTests {
         assertThat(audit.get("entries").get(0).get("outcome").asString()).isEqualTo("done");
         assertThat(audit.get("entries").get(0).get("moved").asInt()).isEqualTo(1);
         assertThat(audit.get("entries").get(1).get("moved").asInt()).isZero();
+    }
+
+    /** Its topic has more shards than the settings here say. The page asks every two seconds. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void showsATopicOfAnApplicationWithOtherSettings(CapturedOutput output) {
+        try (ConfigurableApplicationContext other = new SpringApplicationBuilder(Other.class)
+                .web(WebApplicationType.NONE)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "delay-queue.topics.foreign.shards=4",
+                        "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
+                .run()) {
+            DelayQueueTemplate template = other.getBean(DelayQueueTemplate.class);
+            template.send(OutgoingMessage.of("foreign", "x").in(Duration.ofHours(1)));
+        }
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(get("topic?topic=foreign").get("shardList")).hasSize(4);
+            assertThat(get("messages?topic=foreign&place=waiting").get("rows")).hasSize(1);
+        }
+        assertThat(post("pause", Map.of("topic", "foreign")).get("shards").asInt())
+                .isEqualTo(4);
+        assertThat(output).doesNotContain("A request of the console failed");
     }
 
     /** So that its page shows changes through the actuator, too. */

@@ -19,6 +19,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.PayloadCodec;
+import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -231,6 +232,8 @@ class QueueApiTests {
         "2, lost, may have been made",
         "2, unsent, may have been made",
         "1, refused, a list",
+        "1, full, out of memory",
+        "2, full, may have been made",
         "2, refused, may have been made"
     })
     void saysWhetherAChangeMayHaveBeenMade(int count, String failure, String text) {
@@ -238,6 +241,7 @@ class QueueApiTests {
                 switch (failure) {
                     case "lost" -> new StoreUnavailableException("No reply.", new IOException());
                     case "unsent" -> StoreUnavailableException.notCarriedOut("Away.", new IOException());
+                    case "full" -> new StoreFullException("Redis is out of memory.", new IOException());
                     default -> new StoreRefusedException("Shard 3 is a list.", null);
                 };
         Planned planned = StoreErrors.explained(Map.of("purge", (input, caller) -> {
