@@ -55,7 +55,7 @@ final class BindProblems {
             return null;
         }
         String text = property.getValue().toString().strip();
-        if (!text.matches("[+-]?\\d+") || text.matches("[+-]?0+")) {
+        if (!DurationTexts.lacksUnit(text)) {
             return null;
         }
         return new Problem(

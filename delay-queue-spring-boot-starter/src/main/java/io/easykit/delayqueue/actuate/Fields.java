@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
@@ -7,7 +8,6 @@ import java.time.format.DateTimeParseException;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 
 /** The parameters of a request as text. Each method refuses a value that is not usable, with an example of a usable one. */
 final class Fields {
@@ -65,9 +65,9 @@ final class Fields {
     @Nullable Duration duration(String name) {
         String value = values.get(name);
         try {
-            return value == null ? null : DurationStyle.detectAndParse(value.strip());
+            return value == null ? null : DurationTexts.parse(value);
         } catch (IllegalArgumentException e) {
-            throw unusable(name, value, "Give a duration such as 30s, 5m or 2h.");
+            throw unusable(name, value, "Give a duration with its unit, such as 30s, 5m or 2h.");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.DeadLetter;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.annotation.DelayListener;
@@ -8,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 
 /**
@@ -110,7 +110,7 @@ record ListenerAttributes(
         }
 
         @Nullable Duration duration(String attribute, String value) {
-            return read(attribute, value, DurationStyle::detectAndParse, "a duration, for example 30s or 1500ms");
+            return read(attribute, value, DurationTexts::parse, "a duration with its unit, for example 30s or 1500ms");
         }
 
         private <T> @Nullable T read(String attribute, String value, Function<String, T> parser, String expected) {

@@ -3,6 +3,8 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.delayqueue.DeadLetter;
+import io.easykit.delayqueue.annotation.DeadLetterListener;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.test.StartFailure;
 import java.lang.annotation.ElementType;
@@ -63,6 +65,9 @@ class ListenerDeclarationTests {
                 Arguments.of(NothingConcurrent.class, "concurrency is 0: give 1 to 100000", "Correct it"),
                 Arguments.of(EndlesslyConcurrent.class, "concurrency is 2147483647: give 1 to 100000", "Correct it"),
                 Arguments.of(NoDuration.class, "lease is 'a while'", "30s"),
+                Arguments.of(NoUnit.class, "backOff is '30', which cannot be read", "with its unit, for example 30s"),
+                Arguments.of(NoUnitInASetting.class, "lease is '500'", "with its unit, for example 30s"),
+                Arguments.of(NoUnitOfDeadLetters.class, "backOff is '-1'", "with its unit, for example 30s"),
                 Arguments.of(TinyLease.class, "lease is PT0.001S: give 100 ms", "Correct it"),
                 Arguments.of(NegativeBackOff.class, "firstDelay is PT-1S", "Correct it"),
                 Arguments.of(NoAttempts.class, "maxAttempts is 0", "Correct it"),
@@ -265,6 +270,21 @@ class ListenerDeclarationTests {
     static class NoDuration {
         @DelayListener(topic = "orders", lease = "a while")
         void on(String order) {}
+    }
+
+    static class NoUnit {
+        @DelayListener(topic = "orders", backOff = "30")
+        void on(String order) {}
+    }
+
+    static class NoUnitInASetting {
+        @DelayListener(topic = "orders", lease = "${close.lease: 500 }")
+        void on(String order) {}
+    }
+
+    static class NoUnitOfDeadLetters {
+        @DeadLetterListener(topic = "orders", backOff = "-1")
+        void on(DeadLetter<String> order) {}
     }
 
     static class TinyLease {

@@ -25,6 +25,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a number that is none", ListenerDeclarationTests.NoNumber.class),
             Map.entry("a concurrency of 0", ListenerDeclarationTests.NothingConcurrent.class),
             Map.entry("a duration that is none", ListenerDeclarationTests.NoDuration.class),
+            Map.entry("a duration without a unit", ListenerDeclarationTests.NoUnit.class),
             Map.entry("a lease of a millisecond", ListenerDeclarationTests.TinyLease.class),
             Map.entry("a batch of a thousand", ListenerDeclarationTests.HugeBatch.class),
             Map.entry("a batch without a list", ListenerDeclarationTests.BatchOfOne.class),

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.DurationTexts;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Function;

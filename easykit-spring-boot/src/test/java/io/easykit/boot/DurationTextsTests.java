@@ -1,0 +1,33 @@
+package io.easykit.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DurationTextsTests {
+
+    @ParameterizedTest
+    @CsvSource({"1500ms, PT1.5S", "' 10m ', PT10M", "1h30m, PT1H30M", "-1s, PT-1S", "PT2H, PT2H", "0, PT0S", "0s, PT0S"
+    })
+    void readsDurationsWithAUnit(String text, Duration duration) {
+        assertThat(DurationTexts.parse(text)).isEqualTo(duration);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"30", " 30 ", "+30", "-30"})
+    void refusesNumbersWithoutAUnit(String text) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DurationTexts.parse(text))
+                .withMessage("it has no unit");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "soon", "30 parsecs", "1.5s"})
+    void refusesWhatIsNoDuration(String text) {
+        assertThatIllegalArgumentException().isThrownBy(() -> DurationTexts.parse(text));
+    }
+}
