@@ -78,7 +78,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);
         Readers.Sources sources = new Readers.Sources(this.store, epochs, freshness, near, local);
         this.readers = Readers.of(sources, limit, degraded.cpReads(), engine);
-        this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere());
+        this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere(), ticker);
         this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
         this.clearing = new PrefixClearing(epochs, delivery, engine);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);

@@ -194,12 +194,15 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
+    public Map<CacheKey<?>, StoreUnavailableException> invalidateNow(Map<CacheKey<?>, String> tokens) {
+        Map<CacheKey<?>, StoreUnavailableException> failed = new LinkedHashMap<>();
         forEachPartition(tokens.keySet(), part -> {
             Map<CacheKey<?>, String> some = new LinkedHashMap<>();
             part.forEach(key -> some.put(key, tokens.getOrDefault(key, "")));
-            store.invalidateNow(some);
+            failed.putAll(store.invalidateNow(some));
         });
+        failed.values().stream().findFirst().ifPresent(availability::singleFailed);
+        return failed;
     }
 
     @Override

@@ -102,14 +102,21 @@ final class NearStore implements EntryStore {
     }
 
     @Override
-    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
-        update(tokens.keySet(), () -> store.invalidateNow(tokens));
+    public Map<CacheKey<?>, StoreUnavailableException> invalidateNow(Map<CacheKey<?>, String> tokens) {
+        return update(tokens.keySet(), () -> store.invalidateNow(tokens));
     }
 
     private void update(Collection<? extends CacheKey<?>> keys, Runnable command) {
+        update(keys, () -> {
+            command.run();
+            return true;
+        });
+    }
+
+    private <T> T update(Collection<? extends CacheKey<?>> keys, Supplier<T> command) {
         near.invalidate(keys);
         try {
-            command.run();
+            return command.get();
         } finally {
             near.invalidate(keys);
         }

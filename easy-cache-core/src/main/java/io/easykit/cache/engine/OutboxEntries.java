@@ -28,9 +28,6 @@ final class OutboxEntries {
     private static final String NO_TOKEN = "";
     private static final int KEYS = 100;
 
-    /** Delay of a key that Redis refuses, for example by an ACL. It stays refused until its permission changes. */
-    private static final Duration REFUSED_AGAIN_AFTER = Duration.ofSeconds(30);
-
     /** Delay of keys in a failed call that was not split any further. */
     private static final Duration LEFT_OUT_AGAIN_AFTER = Duration.ofSeconds(5);
 
@@ -60,7 +57,7 @@ final class OutboxEntries {
         partitions.forEach((breaker, partition) -> {
             try {
                 OutboxInvalidation result = invalidatePartition(breaker, partition, kept);
-                put(failed, result.refused(), REFUSED_AGAIN_AFTER);
+                put(failed, result.refused(), Redelivery.REFUSED_AGAIN_AFTER);
                 put(failed, result.leftOut(), LEFT_OUT_AGAIN_AFTER);
             } catch (StoreUnavailableException away) {
                 put(failed, partition, AGAIN_AFTER);

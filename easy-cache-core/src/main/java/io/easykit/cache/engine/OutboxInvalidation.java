@@ -76,10 +76,6 @@ final class OutboxInvalidation {
     }
 
     static boolean isOfSingleKeys(StoreUnavailableException failed) {
-        return !failed.isServerFailure() && !failed.isRefused() && !failed.isDelayed() && !isInterrupted(failed);
-    }
-
-    private static boolean isInterrupted(StoreUnavailableException failed) {
-        return Thread.currentThread().isInterrupted() || failed.getCause() instanceof InterruptedException;
+        return failed.isOfSingleKey() && !Thread.currentThread().isInterrupted();
     }
 }

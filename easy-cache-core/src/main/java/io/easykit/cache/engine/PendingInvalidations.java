@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Invalidations that could not be delivered: one for each key, up to a limit; beyond it the prefixes of all that
@@ -21,6 +22,8 @@ import java.util.function.Predicate;
  *
  * <p>Until a delivery the store accepts values that are older than the update. So each delivery counts as an update of this
  * node: its later readers share no load whose value was stored before.
+ *
+ * <p>Invalidations that the store refuses, for example by an ACL, are due again after a time. Until then they keep back no others.
  */
 final class PendingInvalidations {
 
@@ -70,7 +73,7 @@ final class PendingInvalidations {
                 addSiblings(key, together);
             } else {
                 Set<String> tokens = token.isEmpty() ? Set.of() : Set.of(token);
-                undelivered.merge(key, new Pending(key, tokens, together), Pending::then);
+                undelivered.merge(key, new Pending(key, tokens, together, null), Pending::then);
             }
         }
         if (undelivered.size() > limit) {
@@ -95,11 +98,48 @@ final class PendingInvalidations {
         return List.copyOf(undelivered.values());
     }
 
-    /** Those of one partition. */
+    /** Those of one partition, without refused ones. */
     synchronized List<Pending> all(Predicate<CacheKey<?>> partition) {
         return undelivered.values().stream()
-                .filter(one -> partition.test(one.key))
+                .filter(one -> one.refusedUntil == null && partition.test(one.key))
                 .toList();
+    }
+
+    /**
+     * The keys of refused ones of a partition that are due again.
+     *
+     * @param now ticker time
+     */
+    synchronized List<CacheKey<?>> refused(Predicate<CacheKey<?>> partition, long now) {
+        return undelivered.values().stream()
+                .filter(one -> one.refusedUntil != null && now - one.refusedUntil >= 0 && partition.test(one.key))
+                .<CacheKey<?>>map(Pending::key)
+                .toList();
+    }
+
+    /**
+     * Records that the store refuses keys.
+     *
+     * @param until ticker time at which they are due again
+     */
+    synchronized void refuse(Collection<CacheKey<?>> keys, long until) {
+        keys.forEach(key -> undelivered.computeIfPresent(key, (any, one) -> one.refused(until)));
+    }
+
+    /** Records that the store does not refuse these keys any more. */
+    synchronized void allow(Predicate<CacheKey<?>> keys) {
+        undelivered.replaceAll((key, one) -> one.refusedUntil != null && keys.test(key) ? one.refused(null) : one);
+    }
+
+    /** Whether the invalidation of a key waits because the store refuses it. */
+    synchronized boolean isRefused(CacheKey<?> key) {
+        Pending one = undelivered.get(key);
+        return one != null && one.refusedUntil != null;
+    }
+
+    /** Whether some wait because the store refuses them. */
+    synchronized boolean hasRefused() {
+        return undelivered.values().stream().anyMatch(one -> one.refusedUntil != null);
     }
 
     /** Removes delivered invalidations, unless the key was invalidated again meanwhile. */
@@ -227,11 +267,18 @@ final class PendingInvalidations {
         private final CacheKey<?> key;
         private final Set<String> tokens;
         private final List<CacheKey<?>> together;
+        private final @Nullable Long refusedUntil;
 
-        private Pending(CacheKey<?> key, Set<String> tokens, List<CacheKey<?>> together) {
+        /** @param refusedUntil ticker time at which it is due again; null unless the store has refused it */
+        private Pending(CacheKey<?> key, Set<String> tokens, List<CacheKey<?>> together, @Nullable Long refusedUntil) {
             this.key = key;
             this.tokens = tokens;
             this.together = together;
+            this.refusedUntil = refusedUntil;
+        }
+
+        private Pending refused(@Nullable Long until) {
+            return new Pending(key, tokens, together, until);
         }
 
         /** A later invalidation of the key stands for both. Each may have been prepared without an acknowledgement. */
@@ -241,7 +288,7 @@ final class PendingInvalidations {
                 both = new LinkedHashSet<>(tokens);
                 both.addAll(later.tokens);
             }
-            return new Pending(key, both, later.together.isEmpty() ? together : later.together);
+            return new Pending(key, both, later.together.isEmpty() ? together : later.together, refusedUntil);
         }
 
         CacheKey<?> key() {

@@ -217,9 +217,9 @@ final class PrefixClearing {
         return store.epochHashes() == 1;
     }
 
-    /** Whether the invalidation of a key is still to be delivered. */
+    /** Whether the invalidation of a key is still to be delivered, and is not refused. */
     boolean isPending(CacheKey<?> key) {
-        return key.isAll() ? pending.holdsAll(key.spec().prefix()) : pending.holds(key);
+        return key.isAll() ? pending.holdsAll(key.spec().prefix()) : pending.holds(key) && !pending.isRefused(key);
     }
 
     /** Values computed from dropped entries may be computed again before every node has read the epochs of all hashes. */

@@ -339,7 +339,7 @@ final class RecoveryWorker {
         // Before it, so that a connection that is made meanwhile is not forgotten.
         int connection = breaker.repetition().connections();
         List<Recent> recent = delivery.recent().all(this::isHere);
-        redelivery.repeat(recent);
+        redelivery.repeat(recent, pending);
         breaker.repetition().succeeded(connection, recent.size(), ticker.nanoTime());
     }
 }

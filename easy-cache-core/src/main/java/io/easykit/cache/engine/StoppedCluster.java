@@ -81,7 +81,7 @@ final class StoppedCluster {
 
     /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
-        if (!attempt(this::deliverTo)) {
+        if (!attempt(this::deliverTo) || pending.hasRefused()) {
             warnOfLost();
         }
     }
@@ -89,8 +89,10 @@ final class StoppedCluster {
     /** Each partition separately: an outage of one does not keep the invalidations of the others back. */
     private void deliverTo(EntryStore to) {
         StoreUnavailableException first = null;
+        // There is no later time to try these again.
+        pending.allow(any -> true);
         Partitions partitions = availability.partitions();
-        Redelivery redelivery = new Redelivery(to, recent, new SiblingsIn(id, to));
+        Redelivery redelivery = new Redelivery(to, recent, new SiblingsIn(id, to), ticker);
         for (int i = 0; i < partitions.count(); i++) {
             int partition = i;
             try {

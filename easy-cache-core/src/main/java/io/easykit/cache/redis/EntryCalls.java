@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -142,18 +143,42 @@ final class EntryCalls {
         }
     }
 
-    /** Sends all before it waits for the first; a client that waits itself does so for one dead server only once. */
+    /** @throws StoreUnavailableException if the call of a key failed */
     void forEach(
             Collection<? extends CacheKey<?>> keys, Function<CacheKey<?>, CompletionStage<@Nullable Object>> command) {
-        List<CompletionStage<@Nullable Object>> replies = new ArrayList<>(keys.size());
+        failuresOfEach(keys, command).values().stream().findFirst().ifPresent(failure -> {
+            throw failure;
+        });
+    }
+
+    /**
+     * Sends all before it waits for the first; a client that waits itself does so for one dead server only once.
+     *
+     * @return the failures that concern single keys
+     * @throws StoreUnavailableException if a call failed for another reason
+     */
+    Map<CacheKey<?>, StoreUnavailableException> failuresOfEach(
+            Collection<? extends CacheKey<?>> keys, Function<CacheKey<?>, CompletionStage<@Nullable Object>> command) {
+        Map<CacheKey<?>, CompletionStage<@Nullable Object>> replies = new LinkedHashMap<>();
         for (CacheKey<?> key : keys) {
             CompletionStage<@Nullable Object> reply = command.apply(key);
-            replies.add(reply);
+            replies.put(key, reply);
             if (hasServerFailure(reply)) {
                 break;
             }
         }
-        replies.forEach(this::await);
+        Map<CacheKey<?>, StoreUnavailableException> failed = new LinkedHashMap<>();
+        replies.forEach((key, reply) -> {
+            try {
+                await(reply);
+            } catch (StoreUnavailableException failure) {
+                if (!failure.isOfSingleKey()) {
+                    throw failure;
+                }
+                failed.put(key, failure);
+            }
+        });
+        return failed;
     }
 
     /**

@@ -246,8 +246,9 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
-        calls.forEach(tokens.keySet(), key -> invalidate(key, tokens.getOrDefault(key, ""), Duration.ZERO));
+    public Map<CacheKey<?>, StoreUnavailableException> invalidateNow(Map<CacheKey<?>, String> tokens) {
+        return calls.failuresOfEach(
+                tokens.keySet(), key -> invalidate(key, tokens.getOrDefault(key, ""), Duration.ZERO));
     }
 
     @Override

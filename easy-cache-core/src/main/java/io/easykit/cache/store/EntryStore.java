@@ -6,6 +6,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -100,9 +101,25 @@ public interface EntryStore {
      */
     void invalidateNow(Collection<? extends CacheKey<?>> keys, String token);
 
-    /** {@link #invalidateNow(Collection, String)} of several keys, each with the token of its own update. */
-    default void invalidateNow(Map<CacheKey<?>, String> tokens) {
-        tokens.forEach((key, token) -> invalidateNow(List.of(key), token));
+    /**
+     * {@link #invalidateNow(Collection, String)} of several keys, each with the token of its own update. A key that fails for a
+     * {@linkplain StoreUnavailableException#isOfSingleKey reason of its own} keeps back no other one.
+     *
+     * @return the failures of such keys
+     */
+    default Map<CacheKey<?>, StoreUnavailableException> invalidateNow(Map<CacheKey<?>, String> tokens) {
+        Map<CacheKey<?>, StoreUnavailableException> failed = new HashMap<>();
+        tokens.forEach((key, token) -> {
+            try {
+                invalidateNow(List.of(key), token);
+            } catch (StoreUnavailableException failure) {
+                if (!failure.isOfSingleKey()) {
+                    throw failure;
+                }
+                failed.put(key, failure);
+            }
+        });
+        return failed;
     }
 
     /**

@@ -13,41 +13,42 @@ public final class StoreUnavailableException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
 
-    private final boolean serverFailure;
-    private final boolean refused;
-    private final boolean delayed;
+    private final Reason reason;
+
+    private enum Reason {
+        SERVER,
+        COMMAND_REFUSED,
+        DELAYED,
+        NOT_CALLED,
+        OTHER
+    }
 
     /**
      * @param serverFailure whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
      *     command
      */
     public StoreUnavailableException(String message, boolean serverFailure, @Nullable Throwable cause) {
-        this(message, serverFailure, false, false, cause);
+        this(message, serverFailure ? Reason.SERVER : Reason.OTHER, cause);
     }
 
-    private StoreUnavailableException(
-            String message, boolean serverFailure, boolean refused, boolean delayed, @Nullable Throwable cause) {
+    private StoreUnavailableException(String message, Reason reason, @Nullable Throwable cause) {
         super(message, cause);
-        this.serverFailure = serverFailure;
-        this.refused = refused;
-        this.delayed = delayed;
+        this.reason = reason;
     }
 
     /** The server refuses a command to this client: by an ACL, because it was renamed, or without a password. */
     public static StoreUnavailableException refused(String message, Throwable cause) {
-        return new StoreUnavailableException(message, false, true, false, cause);
+        return new StoreUnavailableException(message, Reason.COMMAND_REFUSED, cause);
     }
 
     /** No reply in time, but large values were on their way over the same connection. No statement about the server. */
     public static StoreUnavailableException delayed(String message, @Nullable Throwable cause) {
-        return new StoreUnavailableException(message, false, false, true, cause);
+        return new StoreUnavailableException(message, Reason.DELAYED, cause);
     }
 
     private StoreUnavailableException(String message) {
         super(message);
-        this.serverFailure = false;
-        this.refused = false;
-        this.delayed = false;
+        this.reason = Reason.NOT_CALLED;
     }
 
     /** For calls that are not let through. Has no stack trace: it would cost each of them more than all the rest. */
@@ -56,16 +57,21 @@ public final class StoreUnavailableException extends EasyCacheException {
     }
 
     public boolean isServerFailure() {
-        return serverFailure;
+        return reason == Reason.SERVER;
     }
 
     /** Whether the server refuses a command that the cache needs: then no other call will do better. */
     public boolean isRefused() {
-        return refused;
+        return reason == Reason.COMMAND_REFUSED;
     }
 
     /** Whether the call waited behind large values. */
     public boolean isDelayed() {
-        return delayed;
+        return reason == Reason.DELAYED;
+    }
+
+    /** Whether the failure concerns the key of the call only, for example because an ACL refuses it. Calls with other keys succeed. */
+    public boolean isOfSingleKey() {
+        return reason == Reason.OTHER && !(getCause() instanceof InterruptedException);
     }
 }

@@ -343,6 +343,25 @@ class PartitionTests {
         assertThat(a.undelivered("default")).isZero();
     }
 
+    @Test
+    void dropsTheOthersOfAnUpdateWhenARefusedOneWasDeliveredAndNotEachTimeItIsTried() {
+        bench.store.refuse(lost);
+        a.update(List.of(healthy, lost), () -> null);
+        tick(a, 1);
+        b.fetch(healthy, () -> "computed from the old one");
+        for (int i = 0; i < 3; i++) {
+            bench.clock.advance(Duration.ofSeconds(30));
+            tick(a, 1);
+        }
+        assertThat(bench.store.parts(healthy)).containsExactly("value");
+
+        bench.store.allow(lost);
+        bench.clock.advance(Duration.ofSeconds(30));
+        tick(a, 1);
+        assertThat(bench.store.parts(healthy)).isEmpty();
+        assertThat(a.undelivered("default")).isZero();
+    }
+
     private void cutOff(EasyCacheEngine cache) {
         bench.store.away(1);
         tick(cache, PROBES);

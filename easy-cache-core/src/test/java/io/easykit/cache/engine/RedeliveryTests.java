@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Invalidations that are repeated, because the store may have lost them. */
 class RedeliveryTests extends TwoNodes {
@@ -90,8 +90,8 @@ class RedeliveryTests extends TwoNodes {
 
     /** A view is computed from a user. A reader that comes between their invalidations must not store an old view. */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void deliversTheKeysOfAnUpdateAsAGroup(boolean wasAcknowledged) {
+    @CsvSource({"true, false", "false, false", "true, true", "false, true"})
+    void deliversTheKeysOfAnUpdateAsAGroup(boolean wasAcknowledged, boolean isFull) {
         CacheKey<String> user = Workbench.cp().key("user");
         CacheKey<String> view = Workbench.cp().key("view");
         List<CacheKey<?>> filler = IntStream.range(0, 150)
@@ -113,6 +113,9 @@ class RedeliveryTests extends TwoNodes {
         b.fetch(view, () -> "view of old");
         if (wasAcknowledged) {
             bench.store.reconnect();
+        }
+        if (isFull) {
+            bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
         }
 
         beforeEachDrop(() -> b.fetch(view, loadView));

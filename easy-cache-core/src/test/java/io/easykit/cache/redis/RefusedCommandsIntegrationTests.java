@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A Redis whose ACL loses one command while the cache is running. */
+/** A Redis whose ACL loses one command, or some keys, while the cache is running. */
 class RefusedCommandsIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -73,7 +73,7 @@ class RefusedCommandsIntegrationTests {
 
     @AfterEach
     void close() {
-        acl("+@all");
+        acl("+@all", "allkeys");
         if (cache != null) {
             cache.stop();
         }
@@ -148,6 +148,36 @@ class RefusedCommandsIntegrationTests {
                 .isThrownBy(() -> cache.update(List.of(key), () -> "never"));
     }
 
+    /** The first round delivers the invalidation of the other key, and no further one fails. */
+    @Test
+    void keepsNoOtherInvalidationAndNoNodeAwayForRefusedKeys() {
+        CacheKey<String> allowed =
+                CacheSpec.of("name", String.class).withClusterId(CLUSTER).key(1);
+        CacheKey<String> refused =
+                CacheSpec.of("order", String.class).withClusterId(CLUSTER).key(1);
+        try (LogCapture log = LogCapture.of("io.easykit.cache.Availability")) {
+            cache = cache(Duration.ofMillis(10));
+            EasyCacheEngine other = cache(Duration.ofMillis(10));
+            assertThat(other.fetch(allowed, () -> "old")).isEqualTo("old");
+            acl("resetkeys", "~ec:name::*", "~ec:epochs", "~ec:probe");
+
+            cache.update(List.of(refused, allowed), () -> null);
+
+            await().untilAsserted(
+                            () -> assertThat(other.fetch(allowed, () -> "new")).isEqualTo("new"));
+            other.stop();
+            long before = rounds();
+            await().until(() -> rounds() > before + 10);
+            assertThat(state()).isEqualTo(State.AVAILABLE);
+            assertThat(cache.undelivered(CLUSTER)).isEqualTo(1);
+            assertThat(warnings(log)).singleElement().asString().contains("NOPERM", "allow ~<key-prefix>*");
+
+            command("CLIENT", "KILL", "TYPE", "normal");
+            long after = rounds();
+            await().until(() -> rounds() > after + 10 && state() == State.AVAILABLE);
+        }
+    }
+
     @Test
     void sharesNoArgumentsOfACommandThatWasRenamed() {
         try (RedisServer renamed = RedisServer.start("--rename-command", "EVALSHA", "")) {
@@ -179,9 +209,21 @@ class RefusedCommandsIntegrationTests {
         return Objects.requireNonNull(cache.availability(CLUSTER)).state();
     }
 
-    private static void acl(String rule) {
+    private static void acl(String... rules) {
+        command(Stream.concat(Stream.of("ACL", "SETUSER", "default"), Stream.of(rules))
+                .toArray(String[]::new));
+    }
+
+    private static void command(String... words) {
         try (RawRedis redis = server.connect()) {
-            redis.command("ACL", "SETUSER", "default", rule);
+            redis.command(words);
+        }
+    }
+
+    private static long rounds() {
+        try (RawRedis redis = server.connect()) {
+            String stats = redis.info("commandstats").get("cmdstat_hgetall");
+            return Long.parseLong(stats.substring(stats.indexOf('=') + 1, stats.indexOf(',')));
         }
     }
 }

@@ -234,14 +234,27 @@ public final class InMemoryEntryStore implements EntryStore {
     private void requireHere(Operation operation, Collection<? extends CacheKey<?>> keys) {
         if (keys.stream().anyMatch(key -> refused.contains(key.name()))) {
             counts.get(operation).incrementAndGet();
-            throw new StoreUnavailableException("Redis answered: NOPERM", false, null);
+            throw noPermission();
         }
+        requirePartitions(operation, keys);
+    }
+
+    private void requirePartitions(Operation operation, Collection<? extends CacheKey<?>> keys) {
         keys.forEach(key -> requireHere(operation, away.isEmpty() ? 0 : partitions.of(key)));
+    }
+
+    private static StoreUnavailableException noPermission() {
+        return new StoreUnavailableException("Redis answered: NOPERM", false, null);
     }
 
     /** From now on calls with this key fail as a whole. The failure does not count against the server. */
     public void refuse(CacheKey<?> key) {
         refused.add(key.name());
+    }
+
+    /** From now on calls with this key succeed again. */
+    public void allow(CacheKey<?> key) {
+        refused.remove(key.name());
     }
 
     public void failNext(Operation operation, Fault fault) {
@@ -558,11 +571,18 @@ public final class InMemoryEntryStore implements EntryStore {
     }
 
     @Override
-    public void invalidateNow(Map<CacheKey<?>, String> tokens) {
-        requireHere(Operation.DROP, tokens.keySet());
-        run(Operation.DROP, () -> {
-            tokens.forEach((key, token) -> invalidate(key, token, Duration.ZERO));
-            return true;
+    public Map<CacheKey<?>, StoreUnavailableException> invalidateNow(Map<CacheKey<?>, String> tokens) {
+        requirePartitions(Operation.DROP, tokens.keySet());
+        return run(Operation.DROP, () -> {
+            Map<CacheKey<?>, StoreUnavailableException> failed = new HashMap<>();
+            tokens.forEach((key, token) -> {
+                if (refused.contains(key.name())) {
+                    failed.put(key, noPermission());
+                } else {
+                    invalidate(key, token, Duration.ZERO);
+                }
+            });
+            return failed;
         });
     }
 
