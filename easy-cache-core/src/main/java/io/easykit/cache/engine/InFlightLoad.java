@@ -1,5 +1,7 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.CacheKey;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,19 +16,26 @@ final class InFlightLoad<V> {
     /** How long a reader whose waiting time is over still waits for the load of another such reader. */
     static final Duration GRACE = Duration.ofMillis(500);
 
+    private final Type type;
     private final Object owner;
     private final long startedAt = System.nanoTime();
     private final CompletableFuture<LoadResult<V>> result = new CompletableFuture<>();
     private final AtomicBoolean foundStuck = new AtomicBoolean();
 
     /** The calling thread runs it. */
-    InFlightLoad() {
-        this(Thread.currentThread());
+    InFlightLoad(CacheKey<V> key) {
+        this(key, Thread.currentThread());
     }
 
     /** @param owner runs it: a thread, or a call that has none while it waits */
-    InFlightLoad(Object owner) {
+    InFlightLoad(CacheKey<V> key, Object owner) {
+        this.type = key.spec().type();
         this.owner = owner;
+    }
+
+    /** Whether its value is of the type of a key: two caches of one prefix may have different ones. */
+    boolean isOfTypeOf(CacheKey<?> key) {
+        return type.equals(key.spec().type());
     }
 
     /** Whether the calling thread runs it, or works for it: a loader that reads its own key must not wait for itself. */

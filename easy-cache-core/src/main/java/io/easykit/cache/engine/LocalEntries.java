@@ -5,6 +5,7 @@ import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -33,13 +34,16 @@ final class LocalEntries {
      * A value of the local level.
      *
      * @param kept the decoded value if it is immutable, else its bytes
+     * @param type of the value: two caches of one prefix may have different ones
      * @param stamp taken before the value was loaded
      */
-    private record Entry(Object kept, long stamp) {}
+    private record Entry(Object kept, Type type, long stamp) {}
 
-    @SuppressWarnings("unchecked") // what lies under a key was put there with it
+    @SuppressWarnings("unchecked") // of the same type, and decoded
     <V> @Nullable Decoded<V> get(CacheKey<V> key) {
-        if (!(level.get(key) instanceof Entry entry) || stamps.of(key) != entry.stamp) {
+        if (!(level.get(key) instanceof Entry entry)
+                || stamps.of(key) != entry.stamp
+                || !entry.type.equals(key.spec().type())) {
             return null;
         }
         return entry.kept instanceof Envelope envelope ? values.decode(envelope, key) : (Decoded<V>) entry.kept;
@@ -59,7 +63,7 @@ final class LocalEntries {
         if (kept == null || left.isNegative() || left.isZero() || stamps.of(key) != stamp) {
             return;
         }
-        level.put(key, new Entry(kept, stamp), left);
+        level.put(key, new Entry(kept, key.spec().type(), stamp), left);
     }
 
     void invalidate(CacheKey<?> key) {

@@ -72,7 +72,7 @@ final class SingleFlight {
         /** Try again: the result is too old for this reader, or there is none for it. */
         record Again<V>() implements Joined<V> {}
 
-        /** Load alone: the load is of the same thread, or its result may not be shared. */
+        /** Load alone: the load is of the same thread or of another type, or its result may not be shared. */
         record Alone<V>() implements Joined<V> {}
 
         /**
@@ -101,12 +101,14 @@ final class SingleFlight {
 
     /** @param owner of the load, if there is none */
     <V> Joined<V> tryJoin(CacheKey<V> key, Object owner) {
-        InFlightLoad<V> mine = new InFlightLoad<>(owner);
+        InFlightLoad<V> mine = new InFlightLoad<>(key, owner);
         InFlightLoad<V> running = putIfAbsent(key, mine);
         if (running == null) {
             return new Joined.Owner<>(mine);
         }
-        return running.isOwnedByCallingThread() ? new Joined.Alone<>() : new Joined.Running<>(running);
+        return running.isOwnedByCallingThread() || !running.isOfTypeOf(key)
+                ? new Joined.Alone<>()
+                : new Joined.Running<>(running);
     }
 
     /** Waits for the load of another reader. See {@link #join}. */
@@ -150,7 +152,7 @@ final class SingleFlight {
 
     /** A new load, which the caller has to run; null if there is one already. */
     <V> @Nullable InFlightLoad<V> tryLead(CacheKey<V> key) {
-        InFlightLoad<V> mine = new InFlightLoad<>();
+        InFlightLoad<V> mine = new InFlightLoad<>(key);
         return putIfAbsent(key, mine) == null ? mine : null;
     }
 
@@ -160,14 +162,14 @@ final class SingleFlight {
     }
 
     <V> InFlightLoad<V> lead(CacheKey<V> key, Object owner) {
-        InFlightLoad<V> mine = new InFlightLoad<>(owner);
+        InFlightLoad<V> mine = new InFlightLoad<>(key, owner);
         inFlight.put(key, mine);
         return mine;
     }
 
     /** A new load in place of another one, which the caller has to run; null if the other one is over. */
     <V> @Nullable InFlightLoad<V> replace(CacheKey<V> key, InFlightLoad<V> other) {
-        InFlightLoad<V> mine = new InFlightLoad<>();
+        InFlightLoad<V> mine = new InFlightLoad<>(key);
         return inFlight.replace(key, other, mine) ? mine : null;
     }
 
@@ -188,7 +190,7 @@ final class SingleFlight {
         mine.complete(values.snapshot(result, key));
     }
 
-    @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V
+    @SuppressWarnings("unchecked") // tryJoin compares the types
     private <V> @Nullable InFlightLoad<V> putIfAbsent(CacheKey<V> key, InFlightLoad<V> load) {
         return (InFlightLoad<V>) inFlight.putIfAbsent(key, load);
     }

@@ -6,6 +6,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.store.StoreUnavailableException;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -97,10 +98,13 @@ final class SoftLoads {
     }
 
     private <V> @Nullable Waited<V> joinOrStart(Miss<V> miss) {
-        Running<V> mine = new Running<>(ticker.nanoTime());
+        Running<V> mine = new Running<>(miss.key().spec().type(), ticker.nanoTime());
         Running<V> other = putIfAbsent(miss.key(), mine);
         if (other == null) {
             return start(miss, mine);
+        }
+        if (!other.type.equals(mine.type)) {
+            return new Waited.Alone<>();
         }
         if (!isLost(other, miss)) {
             return join(miss, other);
@@ -236,16 +240,19 @@ final class SoftLoads {
         }
     }
 
-    @SuppressWarnings("unchecked") // equal keys have the same spec, so the same V
+    @SuppressWarnings("unchecked") // joinOrStart compares the types
     private <V> @Nullable Running<V> putIfAbsent(CacheKey<V> key, Running<V> mine) {
         return (Running<V>) running.putIfAbsent(key, mine);
     }
 
-    /** @param startedAt ticker time */
-    private record Running<V>(long startedAt, AtomicBoolean begun, CompletableFuture<LoadResult<V>> result) {
+    /**
+     * @param type of the value: two caches of one prefix may have different ones
+     * @param startedAt ticker time
+     */
+    private record Running<V>(Type type, long startedAt, AtomicBoolean begun, CompletableFuture<LoadResult<V>> result) {
 
-        Running(long startedAt) {
-            this(startedAt, new AtomicBoolean(), new CompletableFuture<>());
+        Running(Type type, long startedAt) {
+            this(type, startedAt, new AtomicBoolean(), new CompletableFuture<>());
         }
 
         /** False if another thread runs it, or has given it up. */

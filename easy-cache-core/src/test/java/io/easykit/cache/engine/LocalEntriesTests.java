@@ -9,6 +9,7 @@ import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
+import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.core.ResolvableType;
 
 class LocalEntriesTests {
 
@@ -143,6 +145,42 @@ class LocalEntriesTests {
         String text = new String("Ada");
         entries.put(key, text, entries.stamp(key), Duration.ZERO);
         assertThat(entries.get(key).value()).isSameAs(text);
+    }
+
+    /** Two caches of one prefix may have different types. */
+    @Test
+    void missWhatAnotherTypeHas() {
+        Instant now = Instant.now();
+        assertMissed("Ada", String.class, Point.class);
+        assertMissed(new Point(1, BigDecimal.ONE), Point.class, Line.class);
+        assertMissed(new Point(1, BigDecimal.ONE), Point.class, Shape.class);
+        assertMissed(1, int.class, long.class);
+        assertMissed(Optional.of(now), optional(Instant.class), Instant.class);
+        assertMissed(Optional.of(now), optional(Instant.class), optional(String.class));
+        assertMissed(List.of("Ada"), names.spec().type(), String.class);
+        assertMissed(new Shape(List.of()), Shape.class, Point.class);
+        put(1, int.class);
+        assertThat(entries.get(typed(Integer.class))).isEqualTo(new Decoded<>(1));
+        put(Optional.of(now), optional(Instant.class));
+        assertThat(entries.get(typed(optional(Instant.class)))).isEqualTo(new Decoded<>(Optional.of(now)));
+    }
+
+    private void assertMissed(Object value, Type put, Type other) {
+        put(value, put);
+        assertThat(entries.get(typed(put))).as("%s read as it was put", value).isEqualTo(new Decoded<>(value));
+        assertThat(entries.get(typed(other))).as("%s read as %s", value, other).isNull();
+    }
+
+    private void put(Object value, Type type) {
+        entries.put(typed(type), value, entries.stamp(typed(type)), Duration.ZERO);
+    }
+
+    private static CacheKey<Object> typed(Type type) {
+        return CacheSpec.<Object>of("typed", type).key(1);
+    }
+
+    private static Type optional(Class<?> of) {
+        return ResolvableType.forClassWithGenerics(Optional.class, of).getType();
     }
 
     @Test

@@ -60,6 +60,23 @@ class SingleFlightTests {
         assertThat(late.result()).isEqualTo("Bob");
     }
 
+    /** In Redis the values of two types lie side by side. */
+    @ParameterizedTest
+    @EnumSource(names = {"FETCH", "STORE"})
+    void givesNoReaderAValueOfAnotherType(Operation lost) throws Exception {
+        CacheKey<String> text = CacheSpec.of("name", String.class).key(1);
+        CacheKey<Integer> number = CacheSpec.of("name", Integer.class).key(1);
+        GatedLoader<String> loader = new GatedLoader<>(database::get);
+        bench.store.fail(lost, Fault.LOST_REQUEST);
+        Caller<String> first = Workbench.call(() -> cache.fetch(text, loader));
+        loader.awaitEntered();
+        Caller<Integer> second = Workbench.call(() -> cache.fetch(number, () -> 7));
+        assertThat(second.result()).isEqualTo(7);
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("Ada");
+        assertThat(cache.fetch(number, () -> 7)).isEqualTo(7);
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"FETCH", "STORE"})
     void givesEachReaderAMutableValueOfItsOwn(Operation lost) throws Exception {

@@ -101,6 +101,21 @@ class SoftTimeoutTests {
     }
 
     @Test
+    void joinsNoLoadOfAnotherType() throws Exception {
+        CacheKey<Integer> number = CacheSpec.of("name", Integer.class)
+                .withOptions(patient.spec().options())
+                .key(1);
+        cache.fetch(number, () -> 1);
+        expire(patient);
+        Caller<String> text = Workbench.call(() -> cache.fetch(patient, slow));
+        slow.awaitEntered();
+        Caller<Integer> other = Workbench.call(() -> cache.fetch(number, () -> 2));
+        assertThat(other.result()).isEqualTo(2);
+        slow.letGo();
+        assertThat(text.result()).isEqualTo("new");
+    }
+
+    @Test
     void loadsOnceForManyReaders() throws Exception {
         expire(patient);
         List<Caller<String>> readers = Workbench.call(30, () -> cache.fetch(patient, slow));
