@@ -68,17 +68,18 @@ final class PendingInvalidations {
      * @param together all keys of the update, if some of them are elsewhere; they are invalidated again with these
      */
     synchronized void add(Collection<? extends CacheKey<?>> keys, String token, List<CacheKey<?>> together) {
+        List<CacheKey<?>> update = together.isEmpty() && keys.size() > 1 ? List.copyOf(keys) : together;
         for (CacheKey<?> key : keys) {
             if (overflowed.containsAll(rangesOf(key))) {
                 addSiblings(key, together);
             } else {
                 Set<String> tokens = token.isEmpty() ? Set.of() : Set.of(token);
-                undelivered.merge(key, new Pending(key, tokens, together, null), Pending::then);
+                undelivered.merge(key, new Pending(key, tokens, update, !together.isEmpty(), null), Pending::then);
             }
         }
         if (undelivered.size() > limit) {
             undelivered.keySet().forEach(key -> overflowed.addAll(rangesOf(key)));
-            undelivered.values().forEach(one -> addSiblings(one.key, one.together));
+            undelivered.values().forEach(one -> addSiblings(one.key, one.together()));
             undelivered.clear();
         }
         changed();
@@ -128,7 +129,7 @@ final class PendingInvalidations {
 
     /** Records that the store does not refuse these keys any more. */
     synchronized void allow(Predicate<CacheKey<?>> keys) {
-        undelivered.replaceAll((key, one) -> one.refusedUntil != null && keys.test(key) ? one.refused(null) : one);
+        undelivered.replaceAll((key, one) -> one.refusedUntil != null && keys.test(key) ? one.allowed() : one);
     }
 
     /** Whether the invalidation of a key waits because the store refuses it. */
@@ -264,21 +265,39 @@ final class PendingInvalidations {
          */
         static final int MOST_TOKENS = 8;
 
+        /** Keys that were updated together with one key. Beyond it, those of its last update are kept. */
+        static final int MOST_OTHERS = 100;
+
         private final CacheKey<?> key;
         private final Set<String> tokens;
-        private final List<CacheKey<?>> together;
+        private final List<CacheKey<?>> update;
+        private final boolean apart;
         private final @Nullable Long refusedUntil;
 
-        /** @param refusedUntil ticker time at which it is due again; null unless the store has refused it */
-        private Pending(CacheKey<?> key, Set<String> tokens, List<CacheKey<?>> together, @Nullable Long refusedUntil) {
+        /**
+         * @param update all keys of its update; empty if there are no others
+         * @param apart whether it may be delivered without the others: some are elsewhere, or the store has refused it
+         * @param refusedUntil ticker time at which it is due again; null unless the store refuses it
+         */
+        private Pending(
+                CacheKey<?> key,
+                Set<String> tokens,
+                List<CacheKey<?>> update,
+                boolean apart,
+                @Nullable Long refusedUntil) {
             this.key = key;
             this.tokens = tokens;
-            this.together = together;
+            this.update = update;
+            this.apart = apart;
             this.refusedUntil = refusedUntil;
         }
 
-        private Pending refused(@Nullable Long until) {
-            return new Pending(key, tokens, together, until);
+        private Pending refused(long until) {
+            return new Pending(key, tokens, update, true, until);
+        }
+
+        private Pending allowed() {
+            return new Pending(key, tokens, update, apart, null);
         }
 
         /** A later invalidation of the key stands for both. Each may have been prepared without an acknowledgement. */
@@ -288,7 +307,19 @@ final class PendingInvalidations {
                 both = new LinkedHashSet<>(tokens);
                 both.addAll(later.tokens);
             }
-            return new Pending(key, both, later.together.isEmpty() ? together : later.together, refusedUntil);
+            return new Pending(key, both, both(update, later.update), apart || later.apart, refusedUntil);
+        }
+
+        private static List<CacheKey<?>> both(List<CacheKey<?>> earlier, List<CacheKey<?>> later) {
+            if (later.isEmpty() || earlier.isEmpty()) {
+                return later.isEmpty() ? earlier : later;
+            }
+            if (earlier.size() + later.size() > MOST_OTHERS || earlier.equals(later)) {
+                return later;
+            }
+            Set<CacheKey<?>> both = new LinkedHashSet<>(earlier);
+            both.addAll(later);
+            return List.copyOf(both);
         }
 
         CacheKey<?> key() {
@@ -300,9 +331,9 @@ final class PendingInvalidations {
             return tokens;
         }
 
-        /** All keys of the update, if some are elsewhere. */
+        /** All keys of its updates, if it may be delivered without some of them. */
         List<CacheKey<?>> together() {
-            return together;
+            return apart ? update : List.of();
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.easykit.cache.type;
 
-import java.lang.invoke.MethodType;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -15,7 +14,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Types whose values are immutable, to any depth: safe to give to several readers. */
 public final class ImmutableTypes {
@@ -46,19 +44,6 @@ public final class ImmutableTypes {
             FOUND.put(type, found);
         }
         return found;
-    }
-
-    /** Whether a value that is immutable may be one of this type. Null may. */
-    public static boolean isOf(Type type, @Nullable Object value) {
-        if (value == null) {
-            return true;
-        }
-        if (type instanceof ParameterizedType optional && optional.getRawType() == Optional.class) {
-            return value instanceof Optional<?> content
-                    && isOf(optional.getActualTypeArguments()[0], content.orElse(null));
-        }
-        return type instanceof Class<?> single
-                && MethodType.methodType(single).wrap().returnType().isInstance(value);
     }
 
     private static boolean find(Type type, Set<Type> above) {

@@ -207,6 +207,23 @@ class PartitionTests {
     }
 
     @Test
+    void invalidatesTheOthersOfSeveralUpdatesAgainWhenALateOneWasDelivered() {
+        CacheKey<String> second = Workbench.ap().key(3);
+        cutOff(a);
+        a.update(List.of(healthy, lost), () -> null);
+        a.update(List.of(second, lost), () -> null);
+        a.update(List.of(lost), () -> null);
+        bench.store.back(1);
+        b.fetch(healthy, () -> "from the old one");
+        b.fetch(second, () -> "from the old one");
+
+        tick(a, PROBES);
+
+        assertThat(bench.store.parts(healthy)).isEmpty();
+        assertThat(bench.store.parts(second)).isEmpty();
+    }
+
+    @Test
     void repeatsTheOthersOfAnUpdateAfterAFailover() {
         a.update(List.of(healthy, lost), () -> null);
         b.fetch(lost, () -> "what the promoted replica still had");

@@ -9,6 +9,7 @@ import io.easykit.cache.store.InMemoryEntryStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +47,20 @@ class PendingInvalidationsTests {
                 .hasSize(Pending.MOST_TOKENS)
                 .contains("token 0")
                 .doesNotContain("token " + Pending.MOST_TOKENS);
+    }
+
+    @Test
+    void keepsTheOthersOfAllUpdatesOfAKeyUpToALimit() {
+        List<CacheKey<?>> others = IntStream.range(0, Pending.MOST_OTHERS - 2)
+                .<CacheKey<?>>mapToObj(id -> key("other", id))
+                .toList();
+        pending.add(List.of(key("a", 1)), "", others);
+        pending.add(List.of(key("a", 1)), "", List.of(key("a", 2), key("a", 3)));
+        pending.add(List.of(key("a", 1)), "", List.of());
+        assertThat(pending.all().get(0).together()).hasSize(Pending.MOST_OTHERS);
+
+        pending.add(List.of(key("a", 1)), "", List.of(key("a", 4)));
+        assertThat(pending.all().get(0).together()).containsExactly(key("a", 4));
     }
 
     @Test

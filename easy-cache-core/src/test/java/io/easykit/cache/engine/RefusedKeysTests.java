@@ -120,6 +120,24 @@ class RefusedKeysTests extends TwoNodes {
         assertThat(b.fetch(refused, () -> "new")).isEqualTo("new");
     }
 
+    /** Another node may have computed them from an old value of the refused key. */
+    @Test
+    void dropTheOthersOfTheirUpdatesWhenTheyAreDelivered() {
+        CacheKey<String> later = Workbench.ap().key(2);
+        for (CacheKey<String> other : List.of(key, later)) {
+            a.update(List.of(refused, other), () -> null);
+            tick(a, 1);
+            b.fetch(other, () -> "computed from the old one");
+        }
+        bench.store.allow(refused);
+        bench.clock.advance(AGAIN);
+        tick(a, 1);
+        assertThat(bench.store.parts(refused)).isEmpty();
+        assertThat(bench.store.parts(key)).isEmpty();
+        assertThat(bench.store.parts(later)).isEmpty();
+        assertThat(a.undelivered("default")).isZero();
+    }
+
     @Test
     void areKeptIfTheyAreRefusedOnlyWhenTheyAreRepeated() {
         a.invalidate(key);
