@@ -16,8 +16,8 @@ import java.util.Optional;
  * not see messages that the transaction has not sent yet; {@link #cancelAfterCommit} does.
  *
  * <p>Errors: {@link StoreUnavailableException} if the store did not answer in time, so the message may be stored or not;
- * {@link StoreFullException}; {@link StoreRefusedException}; {@link TopicConflictException} if the topic has another number
- * of shards than configured; {@link IllegalArgumentException} for a message that cannot be sent.
+ * {@link StoreFullException}; {@link StoreRefusedException}; {@link TopicConflictException} from sends if the topic has
+ * another number of shards than configured; {@link IllegalArgumentException} for a message that cannot be sent.
  */
 public interface DelayQueueTemplate {
 

@@ -137,8 +137,8 @@ final class Topics {
     }
 
     /**
-     * For administration: an unused topic, such as a mistyped one, leaves no trace in the store. The count in the settings does not
-     * count here: the topic may be that of another application.
+     * For administration, and for messages that are there: an unused topic, such as a mistyped one, leaves no trace in the store.
+     * The settings may contradict: the topic may be that of another application.
      */
     TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);

@@ -17,6 +17,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
@@ -362,10 +363,23 @@ class SendTests {
     }
 
     @Test
-    void refusesToLookAtATopicThatHasOtherShards() {
-        queue.memory.declare(TOPIC, 4);
+    void findsMessagesOfATopicThatHasOtherShardsAndSendsNone() {
+        DelayQueueTemplate other = queue.builder(queue.time.node(), queue.memory)
+                .shards(topic -> 4)
+                .build()
+                .template();
+        for (int i = 0; i < 20; i++) {
+            other.send(OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR));
+        }
 
-        assertThatThrownBy(() -> template.find(TOPIC, "a")).hasMessageContaining("has 4 shards");
+        for (int i = 0; i < 20; i++) {
+            assertThat(template.find(TOPIC, "m" + i)).isPresent();
+            assertThat(template.reschedule(TOPIC, "m" + i, HOUR)).isEqualTo(ChangeOutcome.APPLIED);
+            assertThat(template.cancel(TOPIC, "m" + i)).isEqualTo(ChangeOutcome.APPLIED);
+        }
+        assertThatThrownBy(() -> template.send(TOPIC, "x", HOUR))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("has 4 shards");
     }
 
     /** Null, as code without null annotations may pass it. */
