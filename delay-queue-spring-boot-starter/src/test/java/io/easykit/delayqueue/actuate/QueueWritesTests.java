@@ -9,8 +9,10 @@ import static org.mockito.Mockito.when;
 
 import io.easykit.boot.AuditKeeper;
 import io.easykit.boot.OperatorAudit;
+import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.MessageRef;
@@ -65,12 +67,16 @@ class QueueWritesTests {
                 .isEqualTo("unknown");
         assertThat(outcome("pause", new StoreRefusedException("Shard 3 is a list.", null)))
                 .isEqualTo("unknown");
+        assertThat(outcome("pause", new StoreFullException("No memory.", new RuntimeException())))
+                .isEqualTo("unknown");
     }
 
     @Test
     void recordsThatNothingWasChanged() {
         assertThat(outcome("cancel", StoreUnavailableException.notCarriedOut("Away.", new RuntimeException())))
                 .isEqualTo("failed");
+        assertThat(outcome("cancel", new TopicConflictException("4 shards.", "Set 4.")))
+                .isEqualTo("refused");
         assertThatThrownBy(() -> writes.change("cancel", new Fields().with("topic", "orders"), "ada"))
                 .isInstanceOf(Refusal.class);
         assertThat(kept.get(kept.size() - 1)).containsEntry("outcome", "refused");
