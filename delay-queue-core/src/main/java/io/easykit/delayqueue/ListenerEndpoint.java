@@ -64,11 +64,6 @@ public final class ListenerEndpoint {
                 id,
                 "deadLetterRetention is " + retention
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
-        checkIdempotency();
-    }
-
-    private void checkIdempotency() {
-        String id = id();
         IdempotencyStore store = idempotencyStore();
         require(
                 store == null || (batchSize() == 1 && ackMode() == AckMode.AUTO),

@@ -7,7 +7,6 @@ import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Growth.</b> A greater count in the settings, or an operator, adds shards to a topic. Listeners learn of it within a
  * minute and a few seconds, because {@link TopicMonitor} reads the count each minute. Messages are sent to the new shards only
- * {@link #OPENING} after the growth, so they do not wait there for a listener that does not know the shards. The home shards stay
+ * {@link KnownCount#OPENING} after the growth, so they do not wait there for a listener that does not know the shards. The home shards stay
  * the same, so nodes that know of the growth, and those that do not yet, find each own id in the same shard. A generated id that
  * names an unknown shard has the count read again.
  */
@@ -41,9 +40,6 @@ final class Topics {
 
     /** Stands for a count that the settings leave to the store. */
     static final int UNSET = 0;
-
-    /** Time after a growth until messages are sent to the new shards: twice what listeners need to learn of them. */
-    static final Duration OPENING = Duration.ofMinutes(2);
 
     private static final int DEFAULT = 1;
 
@@ -56,24 +52,7 @@ final class Topics {
     private final TopicGrowth growth;
     private final ToIntFunction<String> configured;
     private final LongSupplier nanos;
-    private final Map<String, Known> confirmed = new ConcurrentHashMap<>();
-
-    /**
-     * A count that the store has kept.
-     *
-     * @param open    number of shards that messages are sent to until the others are opened
-     * @param opensAt when the others are opened
-     */
-    private record Known(ShardCount count, int open, long opensAt, long readAt) {
-
-        Known readAgainAt(long now) {
-            return new Known(count, open, opensAt, now);
-        }
-
-        int open(long now) {
-            return now - opensAt >= 0 ? count.all() : open;
-        }
-    }
+    private final Map<String, KnownCount> confirmed = new ConcurrentHashMap<>();
 
     /** @param nanos a clock that only moves forward */
     Topics(QueueBackend store, ToIntFunction<String> configured, LongSupplier nanos) {
@@ -86,7 +65,7 @@ final class Topics {
     /** For senders and listeners: the store keeps the count from the first use on. */
     TopicShards shards(String topic) {
         requireTopic(topic);
-        Known known = confirmed.get(topic);
+        KnownCount known = confirmed.get(topic);
         if (known == null) {
             return confirm(topic, store.declare(topic, ShardCount.of(assumed(topic))));
         }
@@ -105,15 +84,15 @@ final class Topics {
         }
     }
 
-    private boolean isOld(Known known, long pause) {
-        return nanos.getAsLong() - known.readAt >= pause;
+    private boolean isOld(KnownCount known, long pause) {
+        return nanos.getAsLong() - known.readAt() >= pause;
     }
 
-    private boolean isFirstToRead(String topic, Known known) {
+    private boolean isFirstToRead(String topic, KnownCount known) {
         return confirmed.replace(topic, known, known.readAgainAt(nanos.getAsLong()));
     }
 
-    private TopicShards rereadIfPossible(String topic, Known known) {
+    private TopicShards rereadIfPossible(String topic, KnownCount known) {
         try {
             return reread(topic);
         } catch (StoreUnavailableException | StoreRefusedException e) {
@@ -132,8 +111,8 @@ final class Topics {
      * @throws TopicConflictException if it is no longer the one in the settings
      */
     TopicShards reread(String topic) {
-        Known known = confirmed.get(topic);
-        return confirm(topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count));
+        KnownCount known = confirmed.get(topic);
+        return confirm(topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count()));
     }
 
     /**
@@ -142,7 +121,7 @@ final class Topics {
      */
     TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);
-        Known known = confirmed.get(topic);
+        KnownCount known = confirmed.get(topic);
         if (known != null && !isOld(known, REREAD_PAUSE)) {
             return view(topic, known);
         }
@@ -165,13 +144,13 @@ final class Topics {
         return ids.stream().mapToInt(MessageIds::named).max().orElse(-1);
     }
 
-    private TopicShards again(String topic, TopicShards shards, BiFunction<String, Known, TopicShards> reading) {
-        Known known = confirmed.get(topic);
+    private TopicShards again(String topic, TopicShards shards, BiFunction<String, KnownCount, TopicShards> reading) {
+        KnownCount known = confirmed.get(topic);
         boolean isRead = known != null && isOld(known, LEAST_PAUSE) && isFirstToRead(topic, known);
         return isRead ? reading.apply(topic, known) : shards;
     }
 
-    private TopicShards look(String topic, @Nullable Known known) {
+    private TopicShards look(String topic, @Nullable KnownCount known) {
         ShardCount kept;
         try {
             kept = store.declared(topic);
@@ -194,7 +173,7 @@ final class Topics {
     }
 
     /** Has the next call read the count again. */
-    private void forgetReading(String topic, @Nullable Known known) {
+    private void forgetReading(String topic, @Nullable KnownCount known) {
         if (known != null) {
             confirmed.replace(topic, known.readAgainAt(nanos.getAsLong() - REREAD_PAUSE));
         }
@@ -249,7 +228,7 @@ final class Topics {
      * of the settings may be new.
      */
     TopicShards expected(String topic) {
-        Known known = confirmed.get(topic);
+        KnownCount known = confirmed.get(topic);
         int assumed = assumed(topic);
         return known != null ? view(topic, known) : new TopicShards(topic, assumed, 1, assumed);
     }
@@ -257,7 +236,7 @@ final class Topics {
     /** The topics that were declared or found, with the numbers of all their shards. */
     Map<String, Integer> known() {
         Map<String, Integer> known = new HashMap<>();
-        confirmed.forEach((topic, of) -> known.put(topic, of.count.all()));
+        confirmed.forEach((topic, of) -> known.put(topic, of.count().all()));
         return known;
     }
 
@@ -294,8 +273,8 @@ final class Topics {
     }
 
     private boolean isAgainst(int wanted, String topic, ShardCount kept) {
-        Known known = confirmed.get(topic);
-        boolean isOther = known != null && known.count.home() != kept.home();
+        KnownCount known = confirmed.get(topic);
+        boolean isOther = known != null && known.count().home() != kept.home();
         return wanted != UNSET && (wanted < kept.home() || (isOther && wanted != kept.home()));
     }
 
@@ -323,37 +302,25 @@ final class Topics {
 
     private TopicShards learn(String topic, ShardCount kept) {
         long now = nanos.getAsLong();
-        Known[] before = new Known[1];
-        Known known = Objects.requireNonNull(confirmed.compute(topic, (name, present) -> {
+        KnownCount[] before = new KnownCount[1];
+        KnownCount known = Objects.requireNonNull(confirmed.compute(topic, (name, present) -> {
             before[0] = present;
-            return known(present, kept, now);
+            return KnownCount.of(kept, present, now);
         }));
-        Known old = before[0];
-        if (old != null && old.count.all() > kept.all()) {
+        KnownCount old = before[0];
+        if (old != null && old.count().all() > kept.all()) {
             log.warn(
                     "Topic {} has {} shards in the store now, and had {}: the store has lost its settings, or somebody changed them."
                             + " Messages in the other shards are not delivered until the count is {} again",
                     topic,
                     kept.all(),
-                    old.count.all(),
-                    old.count.all());
+                    old.count().all(),
+                    old.count().all());
         }
         return view(topic, known);
     }
 
-    private static Known known(@Nullable Known before, ShardCount kept, long now) {
-        int open = kept.home();
-        if (before != null && before.count.home() == kept.home()) {
-            if (before.count.all() == kept.all()) {
-                return before.readAgainAt(now);
-            }
-            open = Math.min(before.open(now), kept.all());
-        }
-        long untilOpen = OPENING.minus(kept.grownFor()).toNanos();
-        return new Known(kept, open, now + (kept.isGrown() ? untilOpen : 0), now);
-    }
-
-    private TopicShards view(String topic, Known known) {
-        return new TopicShards(topic, known.count.home(), known.open(nanos.getAsLong()), known.count.all());
+    private TopicShards view(String topic, KnownCount known) {
+        return known.shards(topic, nanos.getAsLong());
     }
 }

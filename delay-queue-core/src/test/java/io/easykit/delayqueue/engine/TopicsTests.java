@@ -123,7 +123,7 @@ class TopicsTests {
         topics.shards("orders");
         topics.grow("orders", 5);
 
-        now.addAndGet(Topics.OPENING.toNanos() - 1);
+        now.addAndGet(KnownCount.OPENING.toNanos() - 1);
         assertThat(topics.shards("orders").open()).isEqualTo(2);
         now.addAndGet(1);
         assertThat(topics.shards("orders")).isEqualTo(new TopicShards("orders", 2, 5, 5));
