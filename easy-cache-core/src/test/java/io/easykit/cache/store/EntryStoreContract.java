@@ -418,6 +418,23 @@ public abstract class EntryStoreContract {
     }
 
     @Test
+    void dropsSeveralValuesAndEndsTheUpdateOfEach() {
+        CacheKey<String> one =
+                stored(CacheSpec.of(prefix, String.class).withOptions(ap).key("one"), "old");
+        CacheKey<String> other =
+                stored(CacheSpec.of(prefix, String.class).withOptions(ap).key("other"), "old");
+        store().prepare(List.of(one), "first", LONG);
+        store().prepare(List.of(other), "second", LONG);
+        assertThat(store().invalidateNow(Map.of(one, "first", other, "another")))
+                .isEmpty();
+        assertThat(holds(one)).isFalse();
+        assertThat(store().read(other, 0).value()).isNull();
+        assertThat(store().read(other, 0).updating()).isTrue();
+        store().invalidateNow(Map.of(other, "second"));
+        assertThat(store().read(other, 0).updating()).isFalse();
+    }
+
+    @Test
     void keepsNoExpiredValueThatWasInvalidated() {
         CacheKey<String> invalidated = expired(kept(LONG));
         store().invalidate(List.of(invalidated), "");
