@@ -159,8 +159,9 @@ class LocalEntriesTests {
         assertMissed(Optional.of(now), optional(Instant.class), optional(String.class));
         assertMissed(List.of("Ada"), names.spec().type(), String.class);
         assertMissed(new Shape(List.of()), Shape.class, Point.class);
-        put(1, int.class);
-        assertThat(entries.get(typed(Integer.class))).isEqualTo(new Decoded<>(1));
+        Type anything =
+                ResolvableType.forClassWithGenerics(List.class, Object.class).getType();
+        assertMissed(List.of("Ada"), names.spec().type(), anything);
         put(Optional.of(now), optional(Instant.class));
         assertThat(entries.get(typed(optional(Instant.class)))).isEqualTo(new Decoded<>(Optional.of(now)));
     }
