@@ -104,8 +104,10 @@ final class UpdatePhases {
         byCluster(keys).forEach(CacheCluster::invalidateRolledBack);
     }
 
+    /** In the order of the keys. */
     private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
-        return keys.stream().collect(Collectors.groupingBy(clusters::of, Collectors.toUnmodifiableList()));
+        return keys.stream()
+                .collect(Collectors.groupingBy(clusters::of, LinkedHashMap::new, Collectors.toUnmodifiableList()));
     }
 
     private static Duration lease(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast) {
