@@ -170,8 +170,8 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     /**
-     * Whether a value of one declared type may be the same part of a key as a value of another one. Two types that may not never
-     * name the same entry. An empty list may have elements of any type, but does not count.
+     * Whether a value of one declared type may be the same part of a key as a value of another one. If not, values of the two types
+     * never name the same entry. An empty list may have elements of any type, but does not count.
      */
     public static boolean mayBeSamePart(Type declared, Type other) {
         return DeclaredPart.of(declared).mayEqual(DeclaredPart.of(other));

@@ -61,6 +61,25 @@ class TopicGrowthTests {
         assertThat(paused(queue.memory)).containsExactly(true, true, true);
     }
 
+    /** Else a consumer could claim from a new shard before it is paused. */
+    @Test
+    void newShardsArePausedBeforeTheyAreDeclared() {
+        queue.memory.declare(TOPIC, 1);
+        queue.memory.pause(new ShardKey(TOPIC, 0), "ann");
+        FaultyStore line = new FaultyStore(queue.memory);
+        List<Boolean> atDeclaration = new ArrayList<>();
+        line.plan(method -> {
+            if (method.equals("grow")) {
+                atDeclaration.add(queue.memory.stats(new ShardKey(TOPIC, 1)).pause() != null);
+            }
+            return FaultyStore.Fault.NONE;
+        });
+
+        new Topics(line.asStore(), topic -> Topics.UNSET, queue.node::nanos).grow(TOPIC, 2);
+
+        assertThat(atDeclaration).containsExactly(true);
+    }
+
     @Test
     void aPauseThatAnUnfinishedGrowthHasLeftDoesNotHold() {
         queue.memory.declare(TOPIC, 1);

@@ -102,6 +102,19 @@ class SeveralClustersTests {
         assertThat(order).containsExactly("prepare", "prepare", "commit", "invalidate", "invalidate");
     }
 
+    @Test
+    void theClustersAreInvalidatedInTheOrderOfTheKeys() {
+        List<CacheKey<?>> keys = List.of(view(Consistency.AP), user(Consistency.AP));
+        List<String> order = new ArrayList<>();
+        record(bench.store, Operation.INVALIDATE, order, "view");
+        record(users, Operation.INVALIDATE, order, "user");
+
+        a.invalidate(keys);
+        a.invalidate(List.of(keys.get(1), keys.get(0)));
+
+        assertThat(order).containsExactly("view", "user", "user", "view");
+    }
+
     /** The user was not prepared, so the view is computed from the old one, and stored, between the two invalidations. */
     @Test
     void noReaderOfTheNodeJoinsALoadOfTheViewFromBetweenTheInvalidations() throws Exception {
