@@ -15,6 +15,9 @@ import org.junit.jupiter.api.Test;
  */
 class ProtocolCheckerTests {
 
+    /** Seeds of the heavy run, for each kind of queue. */
+    private static final int SEEDS = Integer.getInteger("easykit.checker.seeds", 10_000);
+
     @Test
     void keepsEveryPromiseUnderRandomFaults() {
         check(60, 60, Kind.PLAIN);
@@ -38,25 +41,25 @@ class ProtocolCheckerTests {
     @Test
     @Tag("heavy")
     void keepsTheLimitsUnderManyRandomFaults() {
-        check(10_000, 220, Kind.LIMITED);
+        check(SEEDS, 220, Kind.LIMITED);
     }
 
     @Test
     @Tag("heavy")
     void keepsTheLimitsOfShardsThatLendUnderManyRandomFaults() {
-        check(10_000, 220, Kind.LENDING);
+        check(SEEDS, 220, Kind.LENDING);
     }
 
     @Test
     @Tag("heavy")
     void keepsTheOrderOfEachKeyUnderManyRandomFaults() {
-        check(10_000, 220, Kind.ORDERED);
+        check(SEEDS, 220, Kind.ORDERED);
     }
 
     @Test
     @Tag("heavy")
     void keepsEveryPromiseUnderManyRandomFaults() {
-        check(10_000, 220, Kind.PLAIN);
+        check(SEEDS, 220, Kind.PLAIN);
     }
 
     private static void check(int seeds, int steps, Kind kind) {
