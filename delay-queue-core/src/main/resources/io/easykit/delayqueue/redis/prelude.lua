@@ -33,8 +33,6 @@ local states = prefix .. 'state'
 
 local errors = prefix .. 'errors'
 
-local counters = prefix .. 'counters'
-
 local heldKeys = prefix .. 'held'
 
 local time = redis.call('TIME')
@@ -104,9 +102,11 @@ local function isBody(id, frame)
   return spare(redis.pcall('STRLEN', message(id))) == #frame and redis.call('MGET', message(id))[1] == frame
 end
 
+local function countKey(counter) return KEYS[1] .. 'count:' .. counter end
+
 local function count(counter, n)
   if n == 0 then return end
-  local reply = redis.pcall('HINCRBY', KEYS[1] .. 'counters', counter, string.format('%d', n))
+  local reply = redis.pcall('INCRBY', countKey(counter), string.format('%d', n))
   if type(reply) ~= 'number' and not spare(reply) then
     redis.pcall('HSET', KEYS[2], 'miscounted', '1') -- repair.lua balances the ledger
   end

@@ -109,20 +109,23 @@ end
 -- The ledger: sent = acknowledged + cancelled + purged + present. One unreadable term is computed from the others.
 local function mendCounters()
   local names = {'sent', 'acknowledged', 'cancelled', 'purged', 'failed', 'lost', 'dead', 'redriven'}
-  local kept, values, unreadable = redis.call('HMGET', counters, unpack(names)), {}, {}
+  local keys, values, unreadable = {}, {}, {}
+  for i, name in ipairs(names) do keys[i] = countKey(name) end
+  local kept = redis.call('MGET', unpack(keys))
   for i, name in ipairs(names) do
     values[name] = readable(kept[i]) or 0
-    if kept[i] and not readable(kept[i]) then unreadable[#unreadable + 1] = name end
+    local isOfAnotherType = not kept[i] and redis.call('EXISTS', keys[i]) == 1
+    if isOfAnotherType or kept[i] and not readable(kept[i]) then unreadable[#unreadable + 1] = name end
   end
   local ended = values.acknowledged + values.cancelled + values.purged
   local there = redis.call('ZCARD', waiting) + redis.call('ZCARD', inflight) + redis.call('ZCARD', dead)
-  if not kept[1] and ended + there > 0 then unreadable[#unreadable + 1] = 'sent' end
+  if not kept[1] and unreadable[1] ~= 'sent' and ended + there > 0 then unreadable[#unreadable + 1] = 'sent' end
   local missing = ended + there - values.sent
   local isMiscounted = redis.call('HEXISTS', settings, 'miscounted') == 1
   if isMiscounted or #unreadable > 0 then allowWhenFull() end
   if #unreadable == 0 and missing ~= 0 and isMiscounted then
     local name = missing > 0 and 'sent' or 'acknowledged'
-    redis.call('HINCRBY', counters, name, string.format('%d', math.abs(missing)))
+    redis.call('INCRBY', countKey(name), string.format('%d', math.abs(missing)))
     set[#set + 1] = name
   end
   if isMiscounted then redis.call('HDEL', settings, 'miscounted') end
@@ -133,7 +136,7 @@ local function mendCounters()
       and readable(kept[1]) then
       values[name], missing = -missing, 0
     end
-    redis.call('HSET', counters, name, string.format('%d', values[name]))
+    redis.call('SET', countKey(name), string.format('%d', values[name]))
     set[#set + 1] = name
   end
 end

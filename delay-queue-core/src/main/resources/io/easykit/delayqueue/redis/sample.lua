@@ -15,7 +15,7 @@ if isRun and to >= minute then return 0 end
 local oldest = first(waiting)
 local values = {redis.call('ZCARD', waiting), redis.call('ZCOUNT', waiting, '-inf', string.format('%d', now)),
   redis.call('ZCARD', inflight), redis.call('ZCARD', dead), oldest and math.max(0, math.floor((now - oldest) / 1000)) or 0}
-local counted = spare(redis.pcall('HMGET', counters, 'sent', 'acknowledged', 'failed', 'lost', 'dead')) or {}
+local counted = redis.call('MGET', countKey('sent'), countKey('acknowledged'), countKey('failed'), countKey('lost'), countKey('dead'))
 for i = 1, 5 do
   local text = counted[i]
   values[5 + i] = text and string.find(text, '^%d+$') and #text < 16 and tonumber(text) or 0

@@ -36,5 +36,9 @@ local reply = {now, spare(redis.pcall('HGET', settings, 'paused')) or false, red
   redis.call('ZCOUNT', waiting, '-inf', now), redis.call('ZCARD', inflight), dying,
   oldest and oldest <= now and oldest or -1, table.concat(alerts),
   redis.call('ZCOUNT', waiting, string.format('%d', PARKED), '+inf'), stopped, limits}
-for _, entry in ipairs(spare(redis.pcall('HGETALL', counters)) or {}) do reply[#reply + 1] = entry end
+local names, keys = {'sent', 'acknowledged', 'failed', 'lost', 'dead', 'cancelled', 'redriven', 'purged'}, {}
+for i, name in ipairs(names) do keys[i] = countKey(name) end
+for i, counted in ipairs(redis.call('MGET', unpack(keys))) do
+  if counted then reply[#reply + 1], reply[#reply + 2] = names[i], counted end
+end
 return reply

@@ -351,7 +351,7 @@ public final class EngineFaultRun {
     private void checkNothingIsLeft(ShardKey shard) {
         if (store instanceof InMemoryQueueStore memory && memory.stats(shard).dead() == 0) {
             assertThat(StoreState.keyspace(memory, shard).keySet())
-                    .allMatch(key -> key.matches("settings|counters|flow|claim:.*"));
+                    .allMatch(key -> key.matches("settings|count:.*|flow|claim:.*"));
         }
     }
 }

@@ -25,7 +25,7 @@ public final class StoreState {
         }
     }
 
-    /** As a key of counters that was deleted. */
+    /** As keys of counters that were deleted. */
     public static void resetCounters(InMemoryQueueStore store, ShardKey key) {
         synchronized (store) {
             store.shard(key).counters.clear();
@@ -55,7 +55,7 @@ public final class StoreState {
         Map<String, Object> keys = new TreeMap<>();
         shard.live.values().forEach(message -> add(keys, message));
         shard.held.forEach((key, id) -> field(keys, "held", key, id));
-        shard.counters.forEach((counter, n) -> field(keys, "counters", counter, n.toString()));
+        shard.counters.forEach((counter, n) -> keys.put("count:" + counter, n.toString()));
         shard.replies.forEach((owner, reply) -> keys.put("claim:" + owner, text(reply)));
         if (shard.lastNumber > 0) {
             field(keys, "settings", "number", String.valueOf(shard.lastNumber));

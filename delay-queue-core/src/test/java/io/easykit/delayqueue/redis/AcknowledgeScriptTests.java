@@ -34,7 +34,7 @@ class AcknowledgeScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters acknowledged=1
+                count:acknowledged 1
                 errors Fb=1:p:z
                 inflight b=1600
                 m:b two

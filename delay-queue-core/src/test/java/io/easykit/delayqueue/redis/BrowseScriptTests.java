@@ -287,7 +287,9 @@ class BrowseScriptTests {
                 MSET m:c three
                 HSET state a x:y b 6:0:3:0:810:p c 7:1:0:0:820:p
                 HSET errors Fa nonsense La 1:o:y Fb 1 Lb z:o:x
-                HSET counters sent x acknowledged 7 dead -""");
+                SET count:sent x
+                SET count:acknowledged 7
+                SET count:dead -""");
 
         List<Browsed.Entry> page = browse(State.DEAD, false, null, 10).entries();
 
@@ -314,7 +316,7 @@ class BrowseScriptTests {
                 ZADD dead 700 a
                 SET m:a one
                 SET errors x
-                SET counters x
+                SET count:sent x
                 SET settings x
                 SET state x""");
 

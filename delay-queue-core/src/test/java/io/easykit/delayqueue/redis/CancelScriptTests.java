@@ -49,7 +49,7 @@ class CancelScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters cancelled=1
+                count:cancelled 1
                 dead c=700
                 inflight b=1600
                 m:b two

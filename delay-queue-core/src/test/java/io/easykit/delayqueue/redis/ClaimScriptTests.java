@@ -38,7 +38,7 @@ class ClaimScriptTests {
                 MSET m:a one
                 MSET m:b two
                 MSET m:c three
-                HSET counters sent 3""");
+                SET count:sent 3""");
 
         Claimed claimed = shard.store.claim(KEY, claim("o", 1, 10, 300));
 
@@ -56,7 +56,7 @@ class ClaimScriptTests {
                 .isEqualTo(
                         """
                 claim:o expires
-                counters sent=3
+                count:sent 3
                 inflight a=1300, b=1300
                 m:a one
                 m:b two
@@ -206,7 +206,7 @@ class ClaimScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters acknowledged=1
+                count:acknowledged 1
                 m:b two
                 settings paused=1
                 waiting b=900""");
@@ -245,7 +245,7 @@ class ClaimScriptTests {
                 MSET m:b 123456
                 MSET m:c 1234
                 MSET m:d 12345
-                HSET counters sent 4""");
+                SET count:sent 4""");
 
         assertThat(shard.store.claim(KEY, claimOf(1, 10)).deliveries())
                 .containsExactly(
@@ -291,7 +291,7 @@ class ClaimScriptTests {
     }
 
     private static String bodies(int count, int size) {
-        StringBuilder seed = new StringBuilder("HSET counters sent " + count);
+        StringBuilder seed = new StringBuilder("SET count:sent " + count);
         for (int i = 0; i < count; i++) {
             seed.append("\nZADD waiting ").append(900 + i).append(" m").append(i);
             seed.append("\nSET m:m").append(i).append(' ').append("x".repeat(size));

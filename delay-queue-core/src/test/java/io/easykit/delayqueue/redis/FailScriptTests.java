@@ -42,7 +42,8 @@ class FailScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters dead=1, failed=2
+                count:dead 1
+                count:failed 2
                 dead b=1000
                 errors Fa=1:o:old, Fb=1000:p:fatal, La=1000:o:new, Lb=1000:p:fatal
                 m:a one
@@ -67,7 +68,8 @@ class FailScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters dead=1, failed=1
+                count:dead 1
+                count:failed 1
                 dead a=1000
                 errors Fa=1:o:old, La=1000:o:again
                 m:a one
@@ -87,7 +89,7 @@ class FailScriptTests {
         assertThat(shard.store.fail(KEY, List.of(failure, failure))).containsExactly(APPLIED, STALE);
         String after = shard.state();
 
-        assertThat(after).contains("failed=1").contains("a=5:2:0:0:1050:o");
+        assertThat(after).contains("count:failed 1").contains("a=5:2:0:0:1050:o");
         assertThat(shard.store.fail(KEY, List.of(failure))).containsExactly(STALE);
         assertThat(shard.state()).isEqualTo(after);
     }

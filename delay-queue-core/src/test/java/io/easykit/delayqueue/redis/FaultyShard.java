@@ -292,7 +292,7 @@ final class FaultyShard implements AutoCloseable {
         return shard.redis().snapshot().keySet().stream()
                 .filter(
                         key -> !key.matches(
-                                ".*:(counters|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
+                                ".*:(count:.*|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))
                 .toList();
     }
 

@@ -79,7 +79,7 @@ class FlowScriptTests {
                 .isEqualTo(
                         """
                 claim:o expires
-                counters sent=5
+                count:sent 5
                 flow 0:1000000:0:100000:3:0 EXPIRES
                 inflight m000=1500, m001=1500, m002=1500
                 m:m000 body

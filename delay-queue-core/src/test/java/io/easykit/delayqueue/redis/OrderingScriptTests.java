@@ -51,7 +51,7 @@ class OrderingScriptTests {
     private String places() {
         return shard.state()
                 .lines()
-                .filter(line -> !line.matches("(m:|counters|settings|claim:|errors).*"))
+                .filter(line -> !line.matches("(m:|count:|settings|claim:|errors).*"))
                 .collect(joining("\n"));
     }
 
@@ -296,9 +296,9 @@ class OrderingScriptTests {
                 .containsExactly(
                         "exists 1",
                         "hdel 1",
-                        "hincrby 2",
                         "hmget 3",
                         "hset 2",
+                        "incrby 2",
                         "mget 2",
                         "msetnx 1",
                         "publish 1",

@@ -569,7 +569,7 @@ final class ProtocolChecker implements AutoCloseable {
                 execute(new Call("acknowledge", done, store -> store.acknowledge(KEY, done)));
                 execute(Call.of("purge", store -> store.purge(KEY, Duration.ZERO, 20)));
             }
-            assertThat(keyspace.keySet()).allMatch(key -> key.matches("counters|settings|flow|claim:.*"));
+            assertThat(keyspace.keySet()).allMatch(key -> key.matches("count:.*|settings|flow|claim:.*"));
         }
 
         private boolean isEmpty() {
@@ -635,12 +635,11 @@ final class ProtocolChecker implements AutoCloseable {
         }
 
         private static void theLedgerIsBalanced(Map<String, Object> keys) {
-            Map<String, String> counters = map(keys, "counters");
-            long ended = number(counters, "acknowledged") + number(counters, "cancelled") + number(counters, "purged");
+            long ended = counted(keys, "acknowledged") + counted(keys, "cancelled") + counted(keys, "purged");
             int live = map(keys, "waiting").size()
                     + map(keys, "inflight").size()
                     + map(keys, "dead").size();
-            assertThat(ended + live).as("ledger").isEqualTo(number(counters, "sent"));
+            assertThat(ended + live).as("ledger").isEqualTo(counted(keys, "sent"));
         }
 
         /** Of each key one message is in flight at most. A key that nobody holds has a message that waits before all parked ones. */
@@ -840,6 +839,10 @@ final class ProtocolChecker implements AutoCloseable {
 
         private static long number(Map<String, String> map, String field) {
             return Long.parseLong(map.getOrDefault(field, "0"));
+        }
+
+        private static long counted(Map<String, Object> keys, String counter) {
+            return Long.parseLong((String) keys.getOrDefault("count:" + counter, "0"));
         }
     }
 

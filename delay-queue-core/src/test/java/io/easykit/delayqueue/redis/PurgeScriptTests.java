@@ -40,7 +40,7 @@ class PurgeScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters purged=1
+                count:purged 1
                 dead b=800, c=900
                 m:b two
                 m:c three
@@ -64,7 +64,7 @@ class PurgeScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters purged=2
+                count:purged 2
                 dead c=900
                 m:c three
                 state c=7:1:0:0:820:p""");

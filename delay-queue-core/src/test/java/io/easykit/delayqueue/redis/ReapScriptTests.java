@@ -42,7 +42,8 @@ class ReapScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters dead=1, lost=2
+                count:dead 1
+                count:lost 2
                 dead b=1000
                 errors Fb=1000:p:LEASE_LOST, Lb=1000:p:LEASE_LOST
                 inflight c=1001
@@ -67,7 +68,7 @@ class ReapScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters lost=1
+                count:lost 1
                 inflight b=991
                 m:a one
                 m:b two
@@ -114,7 +115,8 @@ class ReapScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters dead=1, lost=2
+                count:dead 1
+                count:lost 2
                 dead b=1000
                 errors Fb=1000:o:LEASE_LOST, Lb=1000:o:LEASE_LOST
                 m:a one
@@ -185,7 +187,8 @@ class ReapScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters dead=1, lost=2
+                count:dead 1
+                count:lost 2
                 dead b=1000
                 errors Fb=1000:p:LEASE_LOST, Lb=1000:p:LEASE_LOST
                 inflight a=999, d=5000

@@ -83,7 +83,7 @@ class RedisClusterIntegrationTests {
             try (RawRedis owner =
                     CLUSTER.masterOf(new RedisKeys("shop:dq:").prefix(shard)).connect()) {
                 assertThat(owner.snapshot().keySet().stream().filter(key -> key.contains("{" + shard + "}")))
-                        .hasSize(6);
+                        .hasSize(7);
             }
         }
         await().until(() -> wakeups.containsAll(shards));

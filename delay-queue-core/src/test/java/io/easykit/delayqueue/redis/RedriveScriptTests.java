@@ -41,7 +41,7 @@ class RedriveScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters redriven=2
+                count:redriven 2
                 dead b=800
                 errors Fa=1:o:x, La=1:o:y
                 m:a one

@@ -45,7 +45,7 @@ class RepairScriptTests {
                 SET m:c three
                 HSET state b 5:1:0:0:900:o c garbage d 6:0:0:0:810:p
                 HSET errors Fb 1:o:x Lb 1:o:x Fe 1:o:x
-                HSET counters sent 3""");
+                SET count:sent 3""");
 
         List<Repaired> pages = sweep();
 
@@ -54,7 +54,7 @@ class RepairScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters sent=3
+                count:sent 3
                 errors Fb=1:o:x, Lb=1:o:x
                 m:a one
                 m:b two
@@ -91,26 +91,47 @@ class RepairScriptTests {
                 """
                 ZADD waiting 1500 a
                 SET m:a one
-                HSET counters sent 5 acknowledged x cancelled 1 lost y""");
+                SET count:sent 5
+                SET count:acknowledged x
+                SET count:cancelled 1
+                SET count:lost y""");
 
         assertThat(sweep().get(2).counters()).containsExactly("acknowledged", "lost");
-        assertThat(shard.state()).contains("counters acknowledged=3, cancelled=1, lost=0, sent=5");
+        assertThat(shard.state()).contains("count:acknowledged 3\ncount:cancelled 1\ncount:lost 0\ncount:sent 5");
 
-        shard.seed("DEL counters");
+        shard.seed("DEL count:sent");
         assertThat(sweep().get(2).counters()).containsExactly("sent");
         assertThat(shard.store.stats(KEY).imbalance()).isZero();
     }
 
     @Test
+    void setsCountersOfAnotherTypeToWhatTheMessagesSay() {
+        shard.seed(
+                """
+                ZADD waiting 1500 a
+                SET m:a one
+                SET count:sent 3
+                RPUSH count:acknowledged x
+                RPUSH count:dead x""");
+
+        assertThat(sweep().get(2).counters()).containsExactly("acknowledged", "dead");
+        assertThat(shard.state()).contains("count:acknowledged 2\ncount:dead 0\ncount:sent 3");
+
+        shard.seed("DEL count:sent\nRPUSH count:sent x");
+        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(shard.state()).contains("count:sent 3");
+    }
+
+    @Test
     void balancesTheLedgerWhereCallsCouldNotBeCounted() {
-        shard.seed("SET counters x");
+        shard.seed("SET count:sent x");
         shard.store.send(KEY, List.of(in("a", 0, "one"), in("b", 0, "two")));
         shard.store.acknowledge(
                 KEY,
                 shard.store.claim(KEY, claim("o", 1, 1, 300)).deliveries().stream()
                         .map(delivery -> delivery.lease())
                         .toList());
-        shard.seed("DEL counters\nHSET counters sent 7 acknowledged 7");
+        shard.seed("SET count:sent 7\nSET count:acknowledged 7");
 
         assertThat(sweep().get(2).counters()).containsExactly("sent");
         assertThat(shard.store.stats(KEY).imbalance()).isZero();
@@ -119,7 +140,7 @@ class RepairScriptTests {
 
     @Test
     void leavesAnHonestImbalanceAlone() {
-        shard.seed("HSET counters sent 5 acknowledged 3");
+        shard.seed("SET count:sent 5\nSET count:acknowledged 3");
 
         assertThat(sweep()).allSatisfy(page -> assertThat(page.counters()).isEmpty());
         assertThat(shard.store.stats(KEY).imbalance()).isEqualTo(2);
@@ -147,7 +168,7 @@ class RepairScriptTests {
                 ZADD dead 700 a
                 SET m:a one
                 HSET state a 5:0:0:0:800:o
-                HSET counters sent 1""";
+                SET count:sent 1""";
         shard.seed(twice);
 
         assertThat(shard.store.find(KEY, "a").orElseThrow().state().name()).isEqualTo("IN_FLIGHT");
@@ -158,7 +179,8 @@ class RepairScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters acknowledged=1, sent=1
+                count:acknowledged 1
+                count:sent 1
                 settings number=1000000""");
     }
 
@@ -171,7 +193,7 @@ class RepairScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters sent=1
+                count:sent 1
                 m:a one
                 m:b other
                 m:c three

@@ -44,7 +44,7 @@ class ReplaceScriptTests {
         assertThat(after)
                 .isEqualTo(
                         """
-                        counters redriven=1
+                        count:redriven 1
                         errors Fa=1:o:x, La=1:o:y
                         m:a 87654321new
                         state a=5:0:0:2:1000:o

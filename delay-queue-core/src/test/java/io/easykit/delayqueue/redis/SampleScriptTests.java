@@ -39,7 +39,7 @@ class SampleScriptTests {
     }
 
     private void sent(long count) {
-        shard.seed("HSET counters sent " + count);
+        shard.seed("SET count:sent " + count);
     }
 
     private List<Point> points(Duration range) {
@@ -56,7 +56,8 @@ class SampleScriptTests {
         long now = BEGIN * 60_000 + 7_000;
         shard.seed("ZADD waiting " + (now - 70_900) + " a " + (now + 5) + " b\n" //
                 + "ZADD inflight 1 c\nZADD dead 1 d 2 e 3 f\n"
-                + "HSET counters sent 70000 acknowledged 300 failed 4000000000 lost 5000000000 dead 7 cancelled 9");
+                + "SET count:sent 70000\nSET count:acknowledged 300\nSET count:failed 4000000000\n"
+                + "SET count:lost 5000000000\nSET count:dead 7\nSET count:cancelled 9");
         String before = shard.state();
         assertThat(fleet.sample(KEY)).isTrue();
 
@@ -156,7 +157,7 @@ class SampleScriptTests {
     void needsAtMostSeventyTwoKilobytesForADayThatChangesEachMinute() {
         for (long minute = 0; minute < 26 * HOUR; minute++) {
             sent(1_000_000 + 60_000 * minute);
-            shard.seed("HSET counters acknowledged " + (999_000 + 60_000 * minute));
+            shard.seed("SET count:acknowledged " + (999_000 + 60_000 * minute));
             sampleAt(minute);
         }
 
@@ -190,7 +191,7 @@ class SampleScriptTests {
         sent(2);
         assertThat(sampleAt(4)).isTrue();
         assertThat(points(DAY)).extracting(this::minuteOf).containsExactly(3L, 4L);
-        shard.seed("HSET counters sent garbage");
+        shard.seed("SET count:sent garbage");
         assertThat(sampleAt(5)).isTrue();
         assertThat(points(DAY).get(2).sent()).isZero();
     }

@@ -38,7 +38,7 @@ class SendScriptTests {
         assertThat(shard.state())
                 .isEqualTo(
                         """
-                counters sent=2
+                count:sent 2
                 m:a one
                 m:b two
                 waiting b=1200, a=1500""");
@@ -97,7 +97,7 @@ class SendScriptTests {
                 """
                 ZADD waiting 5000 a
                 SET m:a one
-                HSET counters sent 1""");
+                SET count:sent 1""");
         String before = shard.state();
 
         assertThat(shard.store.send(KEY, List.of(in("a", 1, "one"), in("a", 1, "other"))))
@@ -111,9 +111,8 @@ class SendScriptTests {
                 .containsExactly(STORED, DUPLICATE);
 
         assertThat(shard.state())
-                .isEqualTo(
-                        """
-                counters sent=1
+                .isEqualTo("""
+                count:sent 1
                 m:a one
                 waiting a=1001""");
     }

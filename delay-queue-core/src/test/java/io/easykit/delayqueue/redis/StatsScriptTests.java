@@ -34,7 +34,14 @@ class StatsScriptTests {
                 HSET state a 5:1:0:0:1500:o b 6:0:0:0:810:p c 4:1:0:0:600:o
                 HSET errors Fa 1:o:x La 1:o:x
                 ZADD waiting 1000 e 980 f
-                HSET counters sent 20 acknowledged 10 failed 1 lost 2 dead 3 cancelled 2 redriven 1 purged 4
+                SET count:sent 20
+                SET count:acknowledged 10
+                SET count:failed 1
+                SET count:lost 2
+                SET count:dead 3
+                SET count:cancelled 2
+                SET count:redriven 1
+                SET count:purged 4
                 HSET settings paused 900:ops:
                 SET alert:dead raised
                 SET alert:failing raised

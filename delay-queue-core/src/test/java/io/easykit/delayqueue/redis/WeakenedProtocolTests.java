@@ -131,7 +131,7 @@ class WeakenedProtocolTests {
                 "send", "if string.sub(codes, i, i) == '1' then redis.pcall('UNLINK', message(ARGV[3 * i - 2])) end"),
         SEND_LEAVES_BODIES_OF_THE_FIRST_PART(
                 "send new ones", "    for i = 1, n do try('UNLINK', prefix .. 'm:' .. args[3 * i - 2]) end\n"),
-        SEND_LEAVES_COUNTS_OF_THE_FIRST_PART("send one", "      try('HINCRBY', totals, 'sent', '-' .. sent)\n"),
+        SEND_LEAVES_COUNTS_OF_THE_FIRST_PART("send one", "      try('INCRBY', total, '-' .. sent)\n"),
         SEND_LEAVES_COUNTS("send", "if isCounted then pcall(count, 'sent', -stored) end"),
         SEND_TRUSTS_BODIES("send", "", "if whereabouts(id) ~= 'lost' then", "if true then"),
         END_TAKES_NOTHING_BACK("acknowledge", "    redis.pcall('ZADD', place, unpack(entries))\n"),
