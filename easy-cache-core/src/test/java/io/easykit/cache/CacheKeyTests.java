@@ -3,7 +3,7 @@ package io.easykit.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -140,7 +140,7 @@ class CacheKeyTests {
 
     @Test
     void refusesWhatHasNoStableText() {
-        for (Object odd : List.of(new int[] {1}, new InMemoryEntryStore(() -> 0), Set.of(1), Map.of(1, 2))) {
+        for (Object odd : List.of(new int[] {1}, new FaultyCacheStore(() -> 0), Set.of(1), Map.of(1, 2))) {
             assertThatThrownBy(() -> users.key(odd))
                     .isInstanceOf(InvalidCacheKeyException.class)
                     .hasMessageContaining(odd.getClass().getTypeName())

@@ -53,6 +53,18 @@ public final class InMemoryCacheStore implements EntryStore {
         return entry == null ? Map.of() : entry.envelopes();
     }
 
+    /** Returns an action that puts all entries back as they are now: a replica takes over. Fencing tokens stay unique. */
+    synchronized Runnable replica() {
+        Map<String, MemoryEntry> copies = new HashMap<>();
+        entries.forEach((name, entry) -> copies.put(name, new MemoryEntry(entry)));
+        return () -> replaceEntries(copies);
+    }
+
+    private synchronized void replaceEntries(Map<String, MemoryEntry> by) {
+        entries.clear();
+        entries.putAll(by);
+    }
+
     @Override
     public synchronized Snapshot read(CacheKey<?> key, long epoch) {
         MemoryEntry entry = find(key);

@@ -40,6 +40,19 @@ final class MemoryEntry {
 
     record Value(Envelope envelope, long epoch, long expires) {}
 
+    MemoryEntry() {}
+
+    /** A copy. */
+    MemoryEntry(MemoryEntry other) {
+        values.putAll(other.values);
+        updates.putAll(other.updates);
+        lease = other.lease;
+        staleUntil = other.staleUntil;
+        updatesUntil = other.updatesUntil;
+        keptUntil = other.keptUntil;
+        deadline = other.deadline;
+    }
+
     boolean isEmpty() {
         return values.isEmpty()
                 && updates.isEmpty()

@@ -11,7 +11,7 @@ import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
 import io.easykit.cache.InvalidCacheKeyException;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

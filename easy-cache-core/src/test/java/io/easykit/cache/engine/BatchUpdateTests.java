@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.entry;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Operation;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;

@@ -26,7 +26,7 @@ import io.easykit.cache.admin.UnknownCacheException;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -289,12 +289,12 @@ class CacheAdministrationTests {
         assertThatThrownBy(() -> admin.drop("trade", "name"))
                 .isInstanceOf(UnknownCacheException.class)
                 .hasMessageContaining("on Redis cluster [default], not on 'trade'");
-        assertThat(bench.store.epochs).isEmpty();
+        assertThat(bench.store.raised()).isEmpty();
     }
 
     @Test
     void asksForTheClusterOfAPrefixThatIsOnSeveral() {
-        InMemoryEntryStore trade = new InMemoryEntryStore(bench.clock::millis);
+        FaultyCacheStore trade = new FaultyCacheStore(bench.clock::millis);
         EasyCacheEngine node =
                 bench.builder(new JacksonValueCodec()).store("trade", trade).buildStopped();
         CacheKey<String> onTrade = Workbench.ap().withClusterId("trade").key(1);

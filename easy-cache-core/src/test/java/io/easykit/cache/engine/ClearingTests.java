@@ -12,10 +12,10 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Held;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Held;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -168,7 +168,7 @@ class ClearingTests {
 
         here.updateInTransaction(List.of(spec.all()), () -> "done");
 
-        assertThat(bench.store.epochs).as("before the commit").isEmpty();
+        assertThat(bench.store.raised()).as("before the commit").isEmpty();
         assertThat(read(here, spec, 1)).as("in the transaction").isEqualTo("old");
         bench.transactions.commit(() -> {
             assertThat(bench.store.clearing()).containsExactly("name");
@@ -190,7 +190,7 @@ class ClearingTests {
         tick(here);
         tick(there);
 
-        assertThat(bench.store.epochs).isEmpty();
+        assertThat(bench.store.raised()).isEmpty();
         assertThat(there.fetch(ap.key(1), () -> "never")).isEqualTo("old");
     }
 
@@ -215,7 +215,7 @@ class ClearingTests {
         change();
         advance(LEASE.minusMillis(1));
         tick(there);
-        assertThat(bench.store.epochs).as("before the end of the lease").isEmpty();
+        assertThat(bench.store.raised()).as("before the end of the lease").isEmpty();
 
         advance(Duration.ofMillis(1));
         tick(there);
@@ -223,9 +223,9 @@ class ClearingTests {
         assertThat(read(there, spec, 1)).isEqualTo("new");
         assertThat(there.fetch(spec.key(1), () -> "never")).isEqualTo("new");
         assertThat(bench.store.clearing()).isEmpty();
-        Map<String, Long> epochs = Map.copyOf(bench.store.epochs);
+        Map<String, Long> epochs = Map.copyOf(bench.store.raised());
         tick(there);
-        assertThat(bench.store.epochs).as("raised once").isEqualTo(epochs);
+        assertThat(bench.store.raised()).as("raised once").isEqualTo(epochs);
     }
 
     private void prepareAndDie(CacheSpec<String> spec) {
@@ -237,7 +237,7 @@ class ClearingTests {
         here.update(List.of(ap.all()), () -> {
             advance(LEASE);
             tick(there);
-            assertThat(bench.store.epochs).as("raised too early").isNotEmpty();
+            assertThat(bench.store.raised()).as("raised too early").isNotEmpty();
             read(there, ap, 1);
             return change();
         });
@@ -289,7 +289,7 @@ class ClearingTests {
         for (int i = 0; i < PROBES; i++) {
             tick(here);
         }
-        assertThat(bench.store.epochs).as("raised").isNotEmpty();
+        assertThat(bench.store.raised()).as("raised").isNotEmpty();
         tick(there);
         assertThat(read(there, ap, 1)).isEqualTo("new");
     }
@@ -350,7 +350,7 @@ class ClearingTests {
 
         here.update(List.of(cp.all()), this::change);
 
-        assertThat(bench.store.epochs).isEmpty();
+        assertThat(bench.store.raised()).isEmpty();
         assertThat(read(there, cp, 1)).isEqualTo("new");
         assertThat(bench.store.parts(cp.key(1)))
                 .as("the older one, which nobody reads")
@@ -530,7 +530,7 @@ class ClearingTests {
 
     @Test
     void clearsSeveralClustersInOneUpdate() {
-        InMemoryEntryStore trade = new InMemoryEntryStore(bench.clock::millis);
+        FaultyCacheStore trade = new FaultyCacheStore(bench.clock::millis);
         EasyCacheEngine a =
                 bench.builder(new JacksonValueCodec()).store("trade", trade).buildStopped();
         CacheSpec<String> orders = CacheSpec.of("order", String.class).withClusterId("trade");

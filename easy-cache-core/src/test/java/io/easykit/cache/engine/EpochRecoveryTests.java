@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Held;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Held;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore.Snapshot;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -10,8 +10,8 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.Loader;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Operation;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -149,7 +149,7 @@ class LoaderTests {
         EasyCacheEngine elsewhere = bench.node();
         assertThat(cache.fetch(key, () -> {
                     elsewhere.invalidate(key);
-                    bench.store.fail(Operation.FETCH, InMemoryEntryStore.Fault.LOST_REQUEST);
+                    bench.store.fail(Operation.FETCH, Fault.LOST_REQUEST);
                     return "value " + loads.incrementAndGet();
                 }))
                 .isEqualTo("value 1");

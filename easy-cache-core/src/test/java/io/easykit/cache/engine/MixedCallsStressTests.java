@@ -15,9 +15,9 @@ import io.easykit.cache.Loader;
 import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -66,7 +66,7 @@ class MixedCallsStressTests {
     /** Values that are computed from those of the other caches. */
     private static final CacheSpec<Integer> OUTER = spec("outer", options());
 
-    private final InMemoryEntryStore store = new InMemoryEntryStore(System::currentTimeMillis);
+    private final FaultyCacheStore store = new FaultyCacheStore(System::currentTimeMillis);
     private final ExecutorService background = Executors.newFixedThreadPool(4);
     private final Queue<String> violations = new ConcurrentLinkedQueue<>();
     private final AtomicInteger reads = new AtomicInteger();

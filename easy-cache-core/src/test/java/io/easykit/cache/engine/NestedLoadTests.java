@@ -10,8 +10,8 @@ import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,7 @@ class NestedLoadTests {
     private static final String OTHER = "other";
 
     private final Workbench bench = new Workbench();
-    private final InMemoryEntryStore otherStore = new InMemoryEntryStore(bench.clock::millis);
+    private final FaultyCacheStore otherStore = new FaultyCacheStore(bench.clock::millis);
     private final EasyCacheEngine cache = node();
     private final EasyCacheEngine elsewhere = node();
     private final AtomicReference<String> database = new AtomicReference<>("old");

@@ -16,10 +16,10 @@ import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryStore;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.StoreUnavailableException;
@@ -46,7 +46,7 @@ class OutboxTests {
 
     private final Workbench bench = new Workbench();
     private final InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
-    private final InMemoryEntryStore nowhere = new InMemoryEntryStore(bench.clock::millis);
+    private final FaultyCacheStore nowhere = new FaultyCacheStore(bench.clock::millis);
     private final EasyCacheEngine cut = node(nowhere, DegradedOptions.defaults());
     private final EasyCacheEngine other = node(bench.store, DegradedOptions.defaults());
     private String data = "old";

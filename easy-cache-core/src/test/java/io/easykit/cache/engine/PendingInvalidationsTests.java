@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.PendingInvalidations.Pending;
-import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +18,7 @@ class PendingInvalidationsTests {
     private final ManualClock clock = new ManualClock();
     private final OwnUpdates updates = new OwnUpdates(clock);
     private final PendingInvalidations pending =
-            new PendingInvalidations(3, new InMemoryEntryStore(clock::millis), updates);
+            new PendingInvalidations(3, new FaultyCacheStore(clock::millis), updates);
 
     @Test
     void keepsOneOfEachKeyWithTheTokensOfAllItsUpdates() {

@@ -11,9 +11,9 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ class SeveralClustersTests {
     private static final String USERS = "users";
 
     private final Workbench bench = new Workbench();
-    private final InMemoryEntryStore users = new InMemoryEntryStore(bench.clock::millis);
+    private final FaultyCacheStore users = new FaultyCacheStore(bench.clock::millis);
     private final EasyCacheEngine a = node();
     private final EasyCacheEngine b = node();
     private final AtomicReference<String> database = new AtomicReference<>("old");
@@ -75,7 +75,7 @@ class SeveralClustersTests {
         record(users, Operation.INVALIDATE, order, "invalidate");
     }
 
-    private static void record(InMemoryEntryStore store, Operation operation, List<String> order, String name) {
+    private static void record(FaultyCacheStore store, Operation operation, List<String> order, String name) {
         store.onNext(operation, () -> {
             order.add(name);
             record(store, operation, order, name);
@@ -200,7 +200,7 @@ class SeveralClustersTests {
         }
     }
 
-    private void cutOff(InMemoryEntryStore store, CacheSpec<String> spec) {
+    private void cutOff(FaultyCacheStore store, CacheSpec<String> spec) {
         store.away();
         for (int i = 0; i < 10; i++) {
             a.fetch(spec.key("any" + i), () -> "any");

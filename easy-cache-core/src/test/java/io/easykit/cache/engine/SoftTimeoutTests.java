@@ -12,7 +12,7 @@ import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -16,8 +16,8 @@ import io.easykit.cache.Loader;
 import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
-import io.easykit.cache.store.InMemoryEntryStore.Fault;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Operation;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -558,7 +558,7 @@ class StaleOnErrorTests {
     @Test
     void neverReturnsAValueThatThisNodeUpdatesAndAFailoverBringsBackDuringTheLoad() {
         expire(key);
-        Runnable failover = bench.store.restoring(key);
+        Runnable failover = bench.store.replica();
         assertThatThrownBy(() -> cache.fetch(key, () -> {
                     cache.update(List.of(key), () -> null);
                     failover.run();

@@ -9,10 +9,10 @@ import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.Loader;
 import io.easykit.cache.Reload;
 import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.memory.Held;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import io.easykit.cache.store.LoadLease;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -190,7 +190,7 @@ class StaleWindowTests {
     @Test
     void givesReadersThatWaitedForOneAnswerTheirTurnsSideBySide() throws Exception {
         CacheKey<String> cold = Workbench.ap().key("cold");
-        InMemoryEntryStore.Held fetch = bench.store.hold(Operation.FETCH);
+        Held fetch = bench.store.hold(Operation.FETCH);
         Caller<String> leader = Workbench.call(() -> cache.fetch(cold, this::loadNew));
         fetch.awaitReached();
         List<Caller<String>> waiting = Workbench.call(20, () -> cache.fetch(cold, this::loadNew));
@@ -201,7 +201,7 @@ class StaleWindowTests {
                 cold, lease, Envelope.of(Envelope.Kind.VALUE, "\"old\"".getBytes(StandardCharsets.UTF_8)), SECOND);
         other.invalidate(cold);
         int fetches = bench.store.count(Operation.FETCH);
-        InMemoryEntryStore.Held slowest = bench.store.hold(Operation.FETCH);
+        Held slowest = bench.store.hold(Operation.FETCH);
         fetch.release();
         assertThat(leader.result()).isEqualTo("old");
         slowest.awaitReached();

@@ -10,9 +10,10 @@ import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Held;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.Envelope;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -124,7 +125,7 @@ class StoredValueTests {
     @Test
     void stayWhereSomebodyWhoReadGarbageComesLate() throws Exception {
         bench.store.spoil(key, bytes("garbage"));
-        InMemoryEntryStore.Held removeUnreadable = bench.store.hold(Operation.REMOVE_UNREADABLE);
+        Held removeUnreadable = bench.store.hold(Operation.REMOVE_UNREADABLE);
         Caller<String> late = Workbench.call(() -> cache.fetch(key, () -> "never"));
         removeUnreadable.awaitReached();
         assertThat(bench.node().fetch(key, () -> "value")).isEqualTo("value");
@@ -158,7 +159,7 @@ class StoredValueTests {
     void areLoadedBesideAStoreThatKeepsBringingGarbage() {
         Loader<String, RuntimeException> loader = () -> "value";
         bench.store.spoil(key, bytes("garbage"));
-        bench.store.fail(Operation.REMOVE_UNREADABLE, InMemoryEntryStore.Fault.LOST_REQUEST);
+        bench.store.fail(Operation.REMOVE_UNREADABLE, Fault.LOST_REQUEST);
         assertThat(cache.fetch(key, loader)).isEqualTo("value");
     }
 

@@ -12,7 +12,7 @@ import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -16,8 +16,8 @@ import io.easykit.cache.ValueCodec;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
-import io.easykit.cache.store.InMemoryEntryStore.Operation;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -110,7 +110,7 @@ class WaitingTests {
 
     @Test
     void isNoneForAPermitInsideALoadOfAnotherCluster() throws Exception {
-        InMemoryEntryStore second = new InMemoryEntryStore(bench.clock::millis);
+        FaultyCacheStore second = new FaultyCacheStore(bench.clock::millis);
         EasyCacheEngine both = builder()
                 .store("second", second)
                 .degraded(new DegradedOptions(

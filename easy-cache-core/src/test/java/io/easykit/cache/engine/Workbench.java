@@ -14,7 +14,7 @@ import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.jackson.JacksonValueCodec;
-import io.easykit.cache.store.InMemoryEntryStore;
+import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class Workbench {
 
     final ManualClock clock = new ManualClock();
-    final InMemoryEntryStore store = new InMemoryEntryStore(clock::millis);
+    final FaultyCacheStore store = new FaultyCacheStore(clock::millis);
     final Background background = new Background();
     final Recorder events = new Recorder();
     final FakeTransactions transactions = new FakeTransactions();

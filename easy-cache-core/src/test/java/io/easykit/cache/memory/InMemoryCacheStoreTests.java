@@ -3,11 +3,15 @@ package io.easykit.cache.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStoreContract;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
+import io.easykit.cache.store.LoadLease;
+import io.easykit.cache.store.StoredEntry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +41,7 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
     @Test
     void clearsAllButTheEpochs() {
         CacheKey<String> key = CacheSpec.of("cleared", String.class).key(1);
-        Fetched.Leased leased = (Fetched.Leased) store.fetch(key, 0);
-        store.store(key, leased.lease(), Envelope.of(Envelope.Kind.NULL, new byte[0]), Duration.ofMinutes(1));
+        store(key, lease(key));
         store.takeWorkLease("work", "a", Duration.ofMinutes(1));
         Map<String, Long> raised = store.raiseEpochs(0, Map.of("other", 0L), "");
         store.prepareClear(0, List.of("cleared"), "t", Duration.ofMinutes(1));
@@ -51,5 +54,37 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
         assertThat(store.takeWorkLease("work", "b", Duration.ofMinutes(1))).isZero();
         assertThat(store.epochs(0).raised()).isEqualTo(raised);
         assertThat(store.epochs(0).clearing()).isEmpty();
+    }
+
+    @Test
+    void putsAllPartsOfItsEntriesBack() {
+        CacheKey<String> updated = CacheSpec.of("updated", String.class).key(1);
+        store(updated, lease(updated));
+        store.prepare(List.of(updated), "u", Duration.ofMinutes(1));
+        CacheKey<String> kept = CacheSpec.of("kept", String.class)
+                .withOptions(CacheOptions.builder()
+                        .staleOnError(StaleOnErrorOptions.keptFor(Duration.ofHours(1)))
+                        .build())
+                .key(1);
+        store(kept, lease(kept));
+        pass(Duration.ofMinutes(1));
+        LoadLease loading = lease(kept);
+        List<StoredEntry> before = List.of(store.inspect(updated), store.inspect(kept));
+
+        Runnable replica = store.replica();
+        store.invalidateNow(List.of(updated, kept), "u");
+        assertThat(holds(updated) || holds(kept)).isFalse();
+        replica.run();
+
+        assertThat(List.of(store.inspect(updated), store.inspect(kept))).isEqualTo(before);
+        assertThat(store(kept, loading)).isTrue();
+    }
+
+    private LoadLease lease(CacheKey<?> key) {
+        return ((Fetched.Leased) store.fetch(key, 0)).lease();
+    }
+
+    private boolean store(CacheKey<?> key, LoadLease lease) {
+        return store.store(key, lease, Envelope.of(Envelope.Kind.NULL, new byte[0]), Duration.ofMinutes(1));
     }
 }

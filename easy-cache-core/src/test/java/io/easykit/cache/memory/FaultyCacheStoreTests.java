@@ -1,13 +1,16 @@
-package io.easykit.cache.store;
+package io.easykit.cache.memory;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.EntryStoreContract;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-class InMemoryEntryStoreTests extends EntryStoreContract {
+/** Without faults it is the store in memory. */
+class FaultyCacheStoreTests extends EntryStoreContract {
 
     private final AtomicLong millis = new AtomicLong();
-    private final InMemoryEntryStore store = new InMemoryEntryStore(millis::get);
+    private final FaultyCacheStore store = new FaultyCacheStore(millis::get);
 
     @Override
     protected EntryStore store() {
