@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
  */
 public final class SlowLoads {
 
-    private static final Duration ELECTION = Duration.ofMillis(200);
+    private static final Duration LOAD_LEASE = Duration.ofMillis(200);
     private static final List<Double> FACTORS = List.of(0.1, 0.5, 1.0, 2.0, 5.0, 10.0);
     private static final Duration HIT = Duration.ofMillis(20);
     private static final int NODES = 4;
@@ -45,13 +45,13 @@ public final class SlowLoads {
         Duration time = Duration.ofMillis(arguments.length > 0 ? Long.parseLong(arguments[0]) : 8_000);
         try (RedisServer redis = RedisServer.start()) {
             System.out.println("C5, " + Machine.describe(redis) + ", " + NODES + " nodes of " + READERS
-                    + " readers, a read each " + PAUSE_MILLIS + " ms for " + time.toMillis() + " ms, election "
-                    + ELECTION.toMillis() + " ms\n");
-            Table.header("load / election", "contender", "settings", "loads", "reads", "hit ratio", "first hit after");
+                    + " readers, a read each " + PAUSE_MILLIS + " ms for " + time.toMillis() + " ms, load lease "
+                    + LOAD_LEASE.toMillis() + " ms\n");
+            Table.header("load / lease", "contender", "settings", "loads", "reads", "hit ratio", "first hit after");
             for (double factor : FACTORS) {
                 for (RedisContender contender : CONTENDERS) {
                     redis.flush();
-                    Duration load = Duration.ofMillis(Math.round(ELECTION.toMillis() * factor));
+                    Duration load = Duration.ofMillis(Math.round(LOAD_LEASE.toMillis() * factor));
                     Outcome outcome = measure(contender, redis, load, time);
                     Table.row(
                             factor,
@@ -70,7 +70,7 @@ public final class SlowLoads {
     private static Outcome measure(RedisContender contender, RedisServer redis, Duration load, Duration time)
             throws Exception {
         Database database = new Database(load);
-        Setup setup = new Setup(redis.host(), redis.port(), database, ELECTION);
+        Setup setup = new Setup(redis.host(), redis.port(), database, LOAD_LEASE);
         List<Contender> nodes = new ArrayList<>();
         ExecutorService readers = Executors.newFixedThreadPool(NODES * READERS);
         try {

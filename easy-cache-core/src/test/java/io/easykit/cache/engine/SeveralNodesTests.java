@@ -68,7 +68,7 @@ class SeveralNodesTests {
     }
 
     @Test
-    void takeOverWhenTheElectionOfACrashedLoaderIsOver() {
+    void takeOverWhenTheLoadLeaseOfACrashedLoaderIsOver() {
         CacheKey<String> key = Workbench.cp().key(1);
         Fetched crashed = bench.store.fetch(key, 0);
         long startedAt = bench.clock.nanoTime();

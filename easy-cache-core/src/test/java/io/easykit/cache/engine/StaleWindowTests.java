@@ -59,7 +59,7 @@ class StaleWindowTests {
     }
 
     @Test
-    void electsAnotherReaderWhenTheElectedOneCrashed() {
+    void grantsTheLoadLeaseToAnotherReaderWhenItsHolderCrashed() {
         elsewhere.invalidate(key);
         cache.fetch(key, this::loadNew);
         bench.clock.advance(key.spec().options().loadLease());
@@ -126,7 +126,7 @@ class StaleWindowTests {
     }
 
     @Test
-    void losesNoElectionWhenNoThreadIsFree() {
+    void losesNoLoadLeaseWhenNoThreadIsFree() {
         elsewhere.invalidate(key);
         bench.background.setFull(true);
         assertThat(cache.fetch(key, this::loadNew)).isEqualTo("old");

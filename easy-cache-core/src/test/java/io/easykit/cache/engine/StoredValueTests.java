@@ -90,8 +90,8 @@ class StoredValueTests {
 
     @Test
     void giveWayToOneLoadForAHundredReaders() throws Exception {
-        // A reader that polls moves the clock of the test. It stands still until the load may end, and the election and
-        // the waiting time outlast what comes after.
+        // A reader that polls moves the clock of the test. The clock stands still until the load may end, and the load
+        // lease and the waiting time outlast the rest.
         CountDownLatch mayPoll = new CountDownLatch(1);
         bench.clock.onPause(() -> awaitUninterruptibly(mayPoll));
         CacheKey<String> key = Workbench.ap()

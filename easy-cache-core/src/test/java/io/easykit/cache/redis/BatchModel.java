@@ -37,7 +37,7 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
 
     private static final int LEASE_TICKS = 2;
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
-    private static final String ELECTION = Laboratory.millis(1);
+    private static final String LOAD_LEASE = Laboratory.millis(1);
     private static final String LIFE = Laboratory.millis(3);
     private static final String NO_EPOCH = "0";
     private static final String TOKEN = "u";
@@ -235,11 +235,11 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
             }
             case FETCH -> {
                 Result fetched = fetch(world, 1, "S   ", consistency == Consistency.AP);
-                boolean elected = fetched.outcome() == Outcome.NEED_QUERY;
+                boolean granted = fetched.outcome() == Outcome.NEED_QUERY;
                 steps.add(new Step<>(
                         "S fetches: " + fetched.outcome(),
                         world.with(1, fetched.entry())
-                                .with(elected ? new Single(SingleAt.LOAD, fetched.loadLease(), 0) : Single.DONE)));
+                                .with(granted ? new Single(SingleAt.LOAD, fetched.loadLease(), 0) : Single.DONE)));
             }
             case LOAD ->
                 steps.add(
@@ -314,7 +314,7 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
                 world,
                 i,
                 CacheScript.FETCH,
-                List.of(caller, ELECTION, ELECTION, stale ? "1" : "0", "0", NO_EPOCH, "v"));
+                List.of(caller, LOAD_LEASE, LOAD_LEASE, stale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
     private Result store(BatchWorld world, int i, String lease, int version) {

@@ -114,7 +114,7 @@ final class ClearingModel {
             return new Node(name, epoch, clearing, current, floor, reads, ReaderAt.FETCH, epoch, oldest, "", 0);
         }
 
-        Node isElected(String newLease) {
+        Node takesLoadLease(String newLease) {
             return new Node(name, epoch, clearing, current, floor, reads, ReaderAt.LOAD, used, bound, newLease, 0);
         }
 
@@ -394,8 +394,8 @@ final class ClearingModel {
             }
             case "NEED_QUERY" ->
                 steps.add(new Step(
-                        node.name + " is elected",
-                        world.withEntry(fetched.entry()).with(node.isElected((String) reply.get(3)))));
+                        node.name + " takes the load lease",
+                        world.withEntry(fetched.entry()).with(node.takesLoadLease((String) reply.get(3)))));
             case "NEED_WAIT" -> {}
             default -> throw new IllegalStateException(reply.toString());
         }

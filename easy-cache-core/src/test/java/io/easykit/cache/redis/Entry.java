@@ -85,8 +85,8 @@ final class Entry {
         return Integer.parseInt(envelope.substring(1));
     }
 
-    /** The tick at which the election of a loadLease ends; negative if it was released. */
-    static int electionEnd(String loadLease) {
+    /** The tick at which a load lease ends; negative if it was released. */
+    static int loadLeaseEnd(String loadLease) {
         return Laboratory.tickOf(sixBytes(loadLease, 8));
     }
 
@@ -102,7 +102,7 @@ final class Entry {
             String spelled =
                     switch (name.charAt(0)) {
                         case 'v' -> "version " + versionOf(envelope(name)) + " until " + expires(name);
-                        case 'f' -> value.substring(0, 4).trim() + " until " + electionEnd(value);
+                        case 'f' -> value.substring(0, 4).trim() + " until " + loadLeaseEnd(value);
                         default -> "until " + tick(name);
                     };
             text.append(name).append(": ").append(spelled).append(", ");

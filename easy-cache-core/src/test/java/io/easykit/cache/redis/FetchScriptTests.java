@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Elections last 10 s, the fencing token is kept for 120 s more, and values are refreshed 30 s ahead. */
+/** Load leases last 10 s, the fencing token is kept for 120 s more, and values are refreshed 30 s ahead. */
 class FetchScriptTests {
 
     private static final boolean TAKES_OLD = true;
@@ -19,7 +19,7 @@ class FetchScriptTests {
     private final SeededEntry entry = new SeededEntry();
 
     @Test
-    void electsTheFirstReaderOfAColdKey() {
+    void grantsTheLoadLeaseToTheFirstReaderOfAColdKey() {
         assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease call+now +10s");
 
         assertThat(entry.state()).isEqualTo("{f=call+now +10s} lives 130s");
@@ -35,7 +35,7 @@ class FetchScriptTests {
     }
 
     @Test
-    void takesAnElectionThatNeverEndsForGarbage() {
+    void takesALoadLeaseThatNeverEndsForGarbage() {
         entry.field("f", "fill-tok\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff").lives(130);
 
         assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease fill-tok +10s");
@@ -50,7 +50,7 @@ class FetchScriptTests {
     }
 
     @Test
-    void electsTheSameReaderAgainWhenRepeated() {
+    void grantsTheSameLoadLeaseAgainWhenRepeated() {
         String first = fetch("call", STRICT);
 
         assertThat(fetch("call", STRICT)).isEqualTo(first);
@@ -68,7 +68,7 @@ class FetchScriptTests {
     }
 
     @Test
-    void electsAtOnceAfterARelease() {
+    void grantsTheLoadLeaseAtOnceAfterARelease() {
         entry.lease("fill-tok", 0).lives(130);
 
         assertThat(fetch("call", STRICT)).isEqualTo("NEED_QUERY lease fill-tok +10s");
@@ -84,7 +84,7 @@ class FetchScriptTests {
     }
 
     @Test
-    void electsOneReaderToRefreshAheadOfTheEnd() {
+    void letsOneReaderRefreshAheadOfTheEnd() {
         entry.value(20, 0, "value").lives(20);
 
         assertThat(fetch("call", STRICT)).isEqualTo("SUCCESS_NEED_QUERY value +20s epoch 0 lease call+now +10s");
@@ -123,14 +123,14 @@ class FetchScriptTests {
     }
 
     @Test
-    void refusesAValuePastItsLifeThatAnElectionKeptAlive() {
+    void refusesAValuePastItsLifeThatALoadLeaseKeptAlive() {
         entry.value(-10, 0, "late").lease("fill-tok", -10).lives(100);
 
         assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease fill-tok +10s");
     }
 
     @Test
-    void givesTheOldValueInsideTheWindowAndElectsOne() {
+    void givesTheOldValueInsideTheWindowAndGrantsOneLoadLease() {
         entry.value(300, 0, "old").stale(20).lives(20);
 
         assertThat(fetch("call", TAKES_OLD))
@@ -164,7 +164,7 @@ class FetchScriptTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {TAKES_OLD, STRICT})
-    void electsNobodyDuringAnUpdate(boolean allowsStale) {
+    void grantsNoLoadLeaseDuringAnUpdate(boolean allowsStale) {
         entry.intent("u", 30).lives(30);
 
         assertThat(fetch("call", allowsStale)).isEqualTo("NEED_QUERY_NO_STORE");
@@ -183,7 +183,7 @@ class FetchScriptTests {
     }
 
     @Test
-    void electsAgainWhenTheLeasesAreOver() {
+    void grantsALoadLeaseWhenTheLeasesOfUpdatesAreOver() {
         entry.value(300, 0, "old")
                 .stale(-10)
                 .intent("crashed", -10)

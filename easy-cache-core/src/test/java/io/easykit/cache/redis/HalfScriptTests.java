@@ -45,20 +45,20 @@ class HalfScriptTests {
         NOTHING,
         VALUE,
         STALE_VALUE,
-        LATE_VALUE_AND_ELECTION,
-        ELECTION,
-        RELEASED_ELECTION,
-        VALUE_AND_ELECTION,
-        STALE_VALUE_AND_ELECTION,
+        LATE_VALUE_AND_LOAD_LEASE,
+        LOAD_LEASE,
+        RELEASED_LOAD_LEASE,
+        VALUE_AND_LOAD_LEASE,
+        STALE_VALUE_AND_LOAD_LEASE,
         OWN_INTENT,
         OWN_INTENT_AND_STALE_VALUE,
         OTHER_INTENT,
         BOTH_INTENTS_AND_STALE_VALUE,
         CRASHED_INTENT_AND_VALUE,
-        CRASHED_INTENT_AND_ELECTION,
+        CRASHED_INTENT_AND_LOAD_LEASE,
         KEPT_VALUE,
         KEPT_LATE_VALUE,
-        KEPT_LATE_VALUE_AND_ELECTION,
+        KEPT_LATE_VALUE_AND_LOAD_LEASE,
         KEPT_STALE_VALUE,
         KEPT_LATE_STALE_VALUE_AND_OWN_INTENT;
 
@@ -144,7 +144,7 @@ class HalfScriptTests {
      * @param strict value that a CP reader gets, null for none
      * @param lenient value that an AP reader gets, null for none
      * @param expired value that a reader gets whose load failed, null for none
-     * @param stores whether a loader that was elected before may store
+     * @param stores whether a loader that was granted a load lease before may store
      * @param noStore whether the reply to a reader without a value forbids storing
      */
     private record Reads(
@@ -240,7 +240,7 @@ class HalfScriptTests {
         if (seed.has("STALE")) {
             fields.put("s", at(20));
         }
-        if (seed.has("ELECTION")) {
+        if (seed.has("LOAD_LEASE")) {
             fields.put("f", seed.has("RELEASED") ? TOKEN + "\0\0\0\0\0\0" : loadLease(10));
         }
         if (seed.has("OWN_INTENT") || seed.has("BOTH_INTENTS")) {
@@ -283,8 +283,8 @@ class HalfScriptTests {
         return Long.toString(now + seconds * 1000L);
     }
 
-    private String loadLease(int election) {
-        return TOKEN + sixBytes(election);
+    private String loadLease(int ends) {
+        return TOKEN + sixBytes(ends);
     }
 
     private String sixBytes(int seconds) {

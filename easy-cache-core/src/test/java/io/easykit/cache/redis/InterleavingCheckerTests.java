@@ -321,7 +321,7 @@ class InterleavingCheckerTests {
                 "a plain read now would hit version 0",
                 new Scenario(Consistency.AP, Start.COLD, Updates.ONE, 1, 0, 3)),
 
-        /** Who is elected may serve the old value for as long as it loads. */
+        /** The holder of the load lease may serve the old value for as long as it loads. */
         ONE_FIELD_FOR_LOCK_AND_WINDOW(
                 ScriptTexts.shipped()
                         .weaken(
@@ -372,17 +372,17 @@ class InterleavingCheckerTests {
                 "version 0",
                 new Scenario(Consistency.CP, Start.COLD, Updates.INVALIDATION, 1, 1, 3)),
 
-        RELEASE_OF_ANYBODYS_ELECTION(
+        RELEASE_OF_ANY_LOAD_LEASE(
                 ScriptTexts.shipped()
                         .weaken(
                                 CacheScript.RELEASE_LOAD,
                                 "if redis.call('HGET', KEYS[1], 'f') ~= ARGV[1]",
                                 "if string.sub(redis.call('HGET', KEYS[1], 'f') or '', 1, 8)"
                                         + " ~= string.sub(ARGV[1], 1, 8)"),
-                "two readers load by one election",
+                "two readers load with one load lease",
                 new Scenario(Consistency.CP, Start.COLD, Updates.ONE, 2, 0, 3)),
 
-        ELECTION_WITHOUT_AN_EXPIRY(
+        LOAD_LEASE_WITHOUT_AN_EXPIRY(
                 ScriptTexts.shipped()
                         .weaken(CacheScript.FETCH, "redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)", "0"),
                 "the key never expires",
@@ -393,7 +393,7 @@ class InterleavingCheckerTests {
                 "a plain read now would hit version 0",
                 new Scenario(Consistency.AP, Start.WARM, Updates.ONE, 1, 0, 3)),
 
-        /** The election keeps the key alive beyond the life of the value. */
+        /** The load lease keeps the key alive beyond the life of the value. */
         HIT_ALTHOUGH_SOMEBODY_LOADS(
                 (entry, field, clock) -> entry.has(field) && !entry.has("s") ? entry.envelope(field) : null,
                 "would hit an expired value",

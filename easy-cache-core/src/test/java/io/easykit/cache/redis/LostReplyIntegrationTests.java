@@ -99,7 +99,7 @@ class LostReplyIntegrationTests {
     @EnumSource(
             value = DisconnectedBehavior.class,
             names = {"DEFAULT", "REJECT_COMMANDS"})
-    void ofAFetchCostsAnElection(DisconnectedBehavior behavior) {
+    void ofAFetchCostsALoadLease(DisconnectedBehavior behavior) {
         try (Node node = disturbed(behavior)) {
             loseAfterMiss = true;
             assertThat(read(node.cache(), "old")).isEqualTo("old");

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A rejected store changes nothing; an accepted one leaves nothing but values.
  *   <li>Nodes of two versions of the application never decode each other's values, and no store displaces a value of the
  *       other version that is valid and lives for another half of its life. The rules for one value hold for both.
- *   <li>One reader at a time is elected, and none while an update is prepared.
+ *   <li>One reader at a time is granted the load lease, and none while an update is prepared.
  *   <li>A reader whose load has failed gets no version below the floor of that moment, not even inside the stale window: what
  *       was invalidated is not returned as an expired value.
  *   <li>When all messages of the outbox are delivered, no reader gets a version older than the updates that wrote them.
@@ -49,7 +49,7 @@ final class Model implements Explorer.Rules<World> {
 
     private static final int LEASE_TICKS = 2;
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
-    private static final String ELECTION = Laboratory.millis(1);
+    private static final String LOAD_LEASE = Laboratory.millis(1);
     private static final String KEEP = Laboratory.millis(1);
     private static final int LIFE_TICKS = 3;
     private static final String LIFE = Laboratory.millis(LIFE_TICKS);
@@ -283,13 +283,14 @@ final class Model implements Explorer.Rules<World> {
                 if (outcome == Outcome.SUCCESS) {
                     steps.add(new Step<>(what, world.with(index, reader.isDone())));
                 } else {
-                    requireNobodyElected(world, before, reader);
-                    steps.add(new Step<>(what, world.with(index, reader.isElected(fetched.loadLease(), true))));
+                    requireNoOtherLoadLease(world, before, reader);
+                    steps.add(new Step<>(what, world.with(index, reader.takesLoadLease(fetched.loadLease(), true))));
                 }
             }
             case NEED_QUERY -> {
-                requireNobodyElected(world, before, reader);
-                steps.add(new Step<>(what, world.with(index, reader.isElected(fetched.loadLease(), reader.served()))));
+                requireNoOtherLoadLease(world, before, reader);
+                steps.add(new Step<>(
+                        what, world.with(index, reader.takesLoadLease(fetched.loadLease(), reader.served()))));
             }
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
                 // To wait is to fetch again later, and in the end to load without storing. A value that is loaded now
@@ -473,7 +474,7 @@ final class Model implements Explorer.Rules<World> {
         checkFields(world, entry);
         fields(world).forEach(field -> checkReads(world, entry, field));
         if (!world.repeated()) {
-            checkElections(world);
+            checkLoadLeases(world);
         }
     }
 
@@ -530,13 +531,13 @@ final class Model implements Explorer.Rules<World> {
         }
     }
 
-    /** A repeated fetch may be elected beside the one who took over from it. Nothing else may. */
-    private static void checkElections(World world) {
+    /** A repeated fetch may be granted a load lease beside the reader that took over from it. No other fetch may. */
+    private static void checkLoadLeases(World world) {
         List<String> rights = world.readers().stream()
                 .filter(reader -> reader.isLoading(world.clock()))
                 .map(reader -> reader.loadLease().substring(0, 8))
                 .toList();
-        require(world, rights.stream().distinct().count() == rights.size(), "two readers load by one election");
+        require(world, rights.stream().distinct().count() == rights.size(), "two readers load with one load lease");
     }
 
     private static void checkFields(World world, Entry entry) {
@@ -582,15 +583,18 @@ final class Model implements Explorer.Rules<World> {
                 what + " version " + version + ", where " + floor + " is the oldest that may be returned");
     }
 
-    private static void requireNobodyElected(World world, Entry before, Reader reader) {
+    private static void requireNoOtherLoadLease(World world, Entry before, Reader reader) {
         if (before.has("f") && !before.fields().get("f").startsWith(reader.caller())) {
             require(
                     world,
-                    Entry.electionEnd(before.fields().get("f")) <= world.clock(),
-                    reader.name() + " was elected beside another one");
+                    Entry.loadLeaseEnd(before.fields().get("f")) <= world.clock(),
+                    reader.name() + " was granted a load lease beside another reader");
         }
         if (before.has("i")) {
-            require(world, before.tick("i") <= world.clock(), reader.name() + " was elected during an update");
+            require(
+                    world,
+                    before.tick("i") <= world.clock(),
+                    reader.name() + " was granted a load lease during an update");
         }
     }
 
@@ -603,7 +607,7 @@ final class Model implements Explorer.Rules<World> {
     // Arguments of the scripts
 
     private List<String> fetchArguments(String caller, String field) {
-        return List.of(caller, ELECTION, KEEP, allowsStale, AHEAD, NO_EPOCH, field);
+        return List.of(caller, LOAD_LEASE, KEEP, allowsStale, AHEAD, NO_EPOCH, field);
     }
 
     private static List<String> storeArguments(String loadLease, String field, int version, boolean keeps) {

@@ -44,7 +44,7 @@ final class NearModel implements Explorer.Rules<NearWorld> {
 
     private static final int LEASE_TICKS = 3;
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
-    private static final String ELECTION = Laboratory.millis(1);
+    private static final String LOAD_LEASE = Laboratory.millis(1);
     private static final int LIFE_TICKS = 6;
     private static final String LIFE = Laboratory.millis(LIFE_TICKS);
     private static final String NO_EPOCH = "0";
@@ -163,13 +163,14 @@ final class NearModel implements Explorer.Rules<NearWorld> {
                     next = next.withNear(new Near(version, world.clock() + nearTtl));
                 }
                 if (outcome == Outcome.SUCCESS_NEED_QUERY) {
-                    steps.add(new Step<>(what, next.with(index, reader.isElected(fetched.loadLease(), true))));
+                    steps.add(new Step<>(what, next.with(index, reader.takesLoadLease(fetched.loadLease(), true))));
                 } else {
                     steps.add(new Step<>(what, next.with(index, reader.isDone())));
                 }
             }
             case NEED_QUERY ->
-                steps.add(new Step<>(what, next.with(index, reader.isElected(fetched.loadLease(), reader.served()))));
+                steps.add(new Step<>(
+                        what, next.with(index, reader.takesLoadLease(fetched.loadLease(), reader.served()))));
             case NEED_WAIT, NEED_QUERY_NO_STORE -> {
                 steps.add(new Step<>(what + ", waits", next));
                 steps.add(new Step<>(what + ", loads without storing", next.with(index, reader.isDone())));
@@ -296,7 +297,7 @@ final class NearModel implements Explorer.Rules<NearWorld> {
     }
 
     private static List<String> fetchArguments(String caller, boolean allowsStale) {
-        return List.of(caller, ELECTION, LIFE, allowsStale ? "1" : "0", "0", NO_EPOCH, FIELD);
+        return List.of(caller, LOAD_LEASE, LIFE, allowsStale ? "1" : "0", "0", NO_EPOCH, FIELD);
     }
 
     private static List<String> storeArguments(String loadLease, int version) {

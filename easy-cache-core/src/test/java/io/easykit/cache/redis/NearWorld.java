@@ -96,7 +96,7 @@ record NearWorld(
             int stamp,
             int sentAt,
             int expires,
-            int elections) {
+            int grants) {
 
         static Reader resting(String name, int reads) {
             return new Reader(name, ReaderAt.REST, reads, 0, 0, false, "", 0, 0, 0, 0, 0);
@@ -115,22 +115,21 @@ record NearWorld(
                     world.stamp,
                     world.clock,
                     0,
-                    elections);
+                    grants);
         }
 
         Reader at(ReaderAt next) {
             return new Reader(
-                    name, next, reads, arrivedAt, floor, served, loadLease, held, stamp, sentAt, expires, elections);
+                    name, next, reads, arrivedAt, floor, served, loadLease, held, stamp, sentAt, expires, grants);
         }
 
-        Reader isElected(String lease, boolean nowServed) {
-            return new Reader(
-                    name, ReaderAt.LOAD, reads, arrivedAt, floor, nowServed, lease, 0, 0, 0, 0, elections + 1);
+        Reader takesLoadLease(String lease, boolean nowServed) {
+            return new Reader(name, ReaderAt.LOAD, reads, arrivedAt, floor, nowServed, lease, 0, 0, 0, 0, grants + 1);
         }
 
         Reader holds(int version, int end, ReaderAt next) {
             return new Reader(
-                    name, next, reads, arrivedAt, floor, served, loadLease, version, stamp, sentAt, end, elections);
+                    name, next, reads, arrivedAt, floor, served, loadLease, version, stamp, sentAt, end, grants);
         }
 
         Reader takesStamp(NearWorld world, ReaderAt next) {
@@ -146,15 +145,15 @@ record NearWorld(
                     world.stamp,
                     world.clock,
                     expires,
-                    elections);
+                    grants);
         }
 
         Reader isDone() {
-            return new Reader(name, ReaderAt.REST, reads - 1, 0, 0, false, "", 0, 0, 0, 0, reads > 1 ? elections : 0);
+            return new Reader(name, ReaderAt.REST, reads - 1, 0, 0, false, "", 0, 0, 0, 0, reads > 1 ? grants : 0);
         }
 
         String caller() {
-            return name + elections + "  ";
+            return name + grants + "  ";
         }
     }
 

@@ -39,7 +39,7 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
 
     private static final int LEASE_TICKS = 2;
     private static final String LEASE = Laboratory.millis(LEASE_TICKS);
-    private static final String ELECTION = Laboratory.millis(1);
+    private static final String LOAD_LEASE = Laboratory.millis(1);
     private static final String LIFE = Laboratory.millis(3);
     private static final String NO_EPOCH = "0";
     private static final String TOKEN = "u";
@@ -174,15 +174,15 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
         Result fetched = fetch(world, true, "R   ", allowsStale(outerConsistency));
         NestedWorld next = world.withOuter(fetched.entry());
         Outcome outcome = fetched.outcome();
-        boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
+        boolean granted = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
         steps.add(
-                elected
+                granted
                         ? new Step<>(
                                 "R begins to load the outer value",
                                 next.with(reader.beginsOuterLoad(fetched.loadLease()))
                                         .with(world.neighbour().growsOlder()))
                         // It waits, is served, or loads without storing: the checks of one entry see to that.
-                        : new Step<>("R is not elected", next.with(reader.isDone())));
+                        : new Step<>("R is granted no load lease", next.with(reader.isDone())));
     }
 
     private void addInnerRead(List<Step<NestedWorld>> steps, NestedWorld world, Reader reader) {
@@ -231,11 +231,11 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
             case FETCH -> {
                 Result fetched = fetch(world, false, "P   ", allowsStale(innerConsistency));
                 Outcome outcome = fetched.outcome();
-                boolean elected = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
+                boolean granted = outcome == Outcome.NEED_QUERY || outcome == Outcome.SUCCESS_NEED_QUERY;
                 steps.add(new Step<>(
                         "P fetches: " + outcome,
                         world.withInner(fetched.entry())
-                                .with(elected ? neighbour.isElected(fetched.loadLease()) : Neighbour.DONE)));
+                                .with(granted ? neighbour.takesLoadLease(fetched.loadLease()) : Neighbour.DONE)));
             }
             case LOAD -> steps.add(new Step<>("P loads", world.with(neighbour.hasLoaded(world.version()))));
             case STORE -> {
@@ -324,7 +324,7 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
                 side(world, outer).entry(),
                 world.clock(),
                 CacheScript.FETCH,
-                List.of(caller, ELECTION, ELECTION, allowsStale ? "1" : "0", "0", NO_EPOCH, "v"));
+                List.of(caller, LOAD_LEASE, LOAD_LEASE, allowsStale ? "1" : "0", "0", NO_EPOCH, "v"));
     }
 
     private Result store(NestedWorld world, boolean outer, String loadLease, int version) {

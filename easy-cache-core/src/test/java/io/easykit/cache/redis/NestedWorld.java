@@ -142,7 +142,7 @@ record NestedWorld(
             return new Neighbour(next, loadLease, loaded, older);
         }
 
-        Neighbour isElected(String newLoadLease) {
+        Neighbour takesLoadLease(String newLoadLease) {
             return new Neighbour(NeighbourAt.LOAD, newLoadLease, 0, false);
         }
 

@@ -400,7 +400,7 @@ class RedisEntryStoreIntegrationTests {
     }
 
     @Test
-    void fetchWhoseReplyIsLostIsElectedByItsRepetition() {
+    void fetchWhoseReplyIsLostIsGrantedTheLoadLeaseByItsRepetition() {
         try (TcpProxy line = TcpProxy.to(RedisServer.shared())) {
             RedisEntryStore store = store(Client.LETTUCE, line.host(), line.port(), PATIENT);
             store.loadScripts();

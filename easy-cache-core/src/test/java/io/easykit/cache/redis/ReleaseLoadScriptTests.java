@@ -12,7 +12,7 @@ class ReleaseLoadScriptTests {
     private final SeededEntry entry = new SeededEntry();
 
     @Test
-    void endsTheElectionAndKeepsTheFencingToken() {
+    void endsTheLoadLeaseAndKeepsTheFencingToken() {
         String loadLease = entry.loadLease("fill-tok", 10);
         entry.value(300, 0, "old").stale(20).field("f", loadLease).lives(130);
 
@@ -22,7 +22,7 @@ class ReleaseLoadScriptTests {
     }
 
     @Test
-    void leavesALaterElectionOfTheSameFencingToken() {
+    void leavesALaterLoadLeaseOfTheSameFencingToken() {
         entry.lease("fill-tok", 20).lives(130);
 
         assertThat(entry.call(CacheScript.RELEASE_LOAD, entry.loadLease("fill-tok", 10)))

@@ -43,7 +43,7 @@ class RemoveUnreadableScriptTests {
     }
 
     @Test
-    void leavesAnElectionToLoadWhatIsNotThere() {
+    void leavesALoadLeaseOfAnEntryWithoutAValue() {
         entry.lease("fill-tok", 10).lives(130);
 
         assertThat(removeUnreadable("garbage")).isEqualTo(0L);

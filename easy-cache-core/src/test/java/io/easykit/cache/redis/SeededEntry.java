@@ -46,8 +46,8 @@ final class SeededEntry implements AutoCloseable {
     }
 
     /** @param token 8 characters */
-    SeededEntry lease(String token, int election) {
-        return field("f", loadLease(token, election));
+    SeededEntry lease(String token, int leaseEnds) {
+        return field("f", loadLease(token, leaseEnds));
     }
 
     SeededEntry stale(int until) {
@@ -98,9 +98,9 @@ final class SeededEntry implements AutoCloseable {
         return texts(send(command.toArray(String[]::new)));
     }
 
-    /** The load lease that an election of a seeded fencing token came with. */
-    String loadLease(String token, int election) {
-        long end = election == 0 ? 0 : at(election);
+    /** The load lease of a seeded fencing token. */
+    String loadLease(String token, int leaseEnds) {
+        long end = leaseEnds == 0 ? 0 : at(leaseEnds);
         return token + text(ByteBuffer.allocate(8).putLong(end).array()).substring(2);
     }
 

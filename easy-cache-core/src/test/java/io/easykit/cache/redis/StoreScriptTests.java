@@ -24,7 +24,7 @@ class StoreScriptTests {
     }
 
     @Test
-    void storesAfterTheElectionWasTakenOver() {
+    void storesAfterTheLoadLeaseWasTakenOver() {
         entry.lease("fill-tok", 20).lives(130);
 
         assertThat(store("fill-tok", -30)).isEqualTo(1L);
@@ -173,10 +173,10 @@ class StoreScriptTests {
         assertThat(entry.state()).isEqualTo("{v=new +300s epoch 7} lives 300s");
     }
 
-    private Object store(String token, int election, int outlives) {
+    private Object store(String token, int leaseEnds, int outlives) {
         return entry.call(
                 CacheScript.STORE,
-                entry.loadLease(token, election),
+                entry.loadLease(token, leaseEnds),
                 "7",
                 "new",
                 "300000",
@@ -184,7 +184,7 @@ class StoreScriptTests {
                 Integer.toString(outlives * 1000));
     }
 
-    private Object store(String token, int election) {
-        return entry.call(CacheScript.STORE, entry.loadLease(token, election), "7", "new", "300000", "v", "0");
+    private Object store(String token, int leaseEnds) {
+        return entry.call(CacheScript.STORE, entry.loadLease(token, leaseEnds), "7", "new", "300000", "v", "0");
     }
 }

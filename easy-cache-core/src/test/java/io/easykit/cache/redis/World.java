@@ -77,11 +77,11 @@ record World(
         REST,
         /** The plain read was no hit. */
         FETCH,
-        /** Was elected and is about to read the database. */
+        /** Was granted the load lease and is about to read the database. */
         LOAD,
         /** Has loaded and is about to store. */
         STORE,
-        /** Could not load and is about to give the election up. */
+        /** Could not load and is about to release the load lease. */
         RELEASE_LOAD,
         /** Could not load and is about to look for an expired value. */
         PEEK,
@@ -97,7 +97,7 @@ record World(
      * @param served whether the caller has a value already: this is a refresh in the background
      * @param loadLease of the present load; empty without one
      * @param loaded the version that was loaded
-     * @param elections how often it was elected, which makes its next caller id fresh
+     * @param grants how often it was granted a load lease, which makes its next caller id fresh
      * @param turns how many stores of the present read were rejected
      */
     record Reader(
@@ -109,7 +109,7 @@ record World(
             boolean served,
             String loadLease,
             int loaded,
-            int elections,
+            int grants,
             int turns) {
 
         static Reader resting(String name, String field, int reads) {
@@ -117,46 +117,46 @@ record World(
         }
 
         Reader arrives(int floor) {
-            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, elections, 0);
+            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, grants, 0);
         }
 
         /** The caller has its value, and a refresh begins in the background. */
         Reader refreshes() {
-            return new Reader(name, field, ReaderAt.FETCH, reads, 0, true, "", 0, elections, 0);
+            return new Reader(name, field, ReaderAt.FETCH, reads, 0, true, "", 0, grants, 0);
         }
 
-        Reader isElected(String loadLease, boolean served) {
+        Reader takesLoadLease(String loadLease, boolean served) {
             return new Reader(
-                    name, field, ReaderAt.LOAD, reads, served ? 0 : floor, served, loadLease, 0, elections + 1, turns);
+                    name, field, ReaderAt.LOAD, reads, served ? 0 : floor, served, loadLease, 0, grants + 1, turns);
         }
 
         Reader hasLoaded(int version) {
-            return new Reader(name, field, ReaderAt.STORE, reads, floor, served, loadLease, version, elections, turns);
+            return new Reader(name, field, ReaderAt.STORE, reads, floor, served, loadLease, version, grants, turns);
         }
 
         Reader cannotLoad() {
-            return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, loadLease, 0, elections, 0);
+            return new Reader(name, field, ReaderAt.RELEASE_LOAD, reads, 0, false, loadLease, 0, grants, 0);
         }
 
         Reader looksForAnExpiredValue() {
-            return new Reader(name, field, ReaderAt.PEEK, reads, 0, false, "", 0, elections, 0);
+            return new Reader(name, field, ReaderAt.PEEK, reads, 0, false, "", 0, grants, 0);
         }
 
         Reader takesAnotherTurn() {
-            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, elections, turns + 1);
+            return new Reader(name, field, ReaderAt.FETCH, reads, floor, false, "", 0, grants, turns + 1);
         }
 
         Reader isDone() {
-            return new Reader(name, field, ReaderAt.REST, reads - 1, 0, false, "", 0, reads > 1 ? elections : 0, 0);
+            return new Reader(name, field, ReaderAt.REST, reads - 1, 0, false, "", 0, reads > 1 ? grants : 0, 0);
         }
 
         Reader crashes() {
             return new Reader(name, field, ReaderAt.CRASHED, 0, 0, false, "", 0, 0, 0);
         }
 
-        /** Four bytes that no earlier election of anybody had. */
+        /** Four bytes that no reader had for an earlier load lease. */
         String caller() {
-            return name + elections + "  ";
+            return name + grants + "  ";
         }
 
         @Override
@@ -167,7 +167,7 @@ record World(
             hash = 31 * hash + floor;
             hash = 31 * hash + loadLease.hashCode();
             hash = 31 * hash + loaded;
-            hash = 31 * hash + elections;
+            hash = 31 * hash + grants;
             return 31 * hash + turns;
         }
 
@@ -180,7 +180,7 @@ record World(
                             && floor == reader.floor
                             && served == reader.served
                             && loaded == reader.loaded
-                            && elections == reader.elections
+                            && grants == reader.grants
                             && turns == reader.turns
                             && name.equals(reader.name)
                             && field.equals(reader.field)
@@ -188,7 +188,7 @@ record World(
         }
 
         boolean isLoading(int clock) {
-            return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.electionEnd(loadLease) > clock;
+            return (at == ReaderAt.LOAD || at == ReaderAt.STORE) && Entry.loadLeaseEnd(loadLease) > clock;
         }
     }
 

@@ -53,7 +53,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void electsTheFirstReaderOfAnUnknownKey() {
+    void grantsTheLoadLeaseToTheFirstReaderOfAnUnknownKey() {
         CacheKey<String> key = key(cp);
         assertThat(store().read(key, 0)).isEqualTo(Snapshot.NOTHING);
         Fetched fetched = store().fetch(key, 0);
@@ -63,7 +63,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void letsTheSecondReaderWaitForAsLongAsTheElectionLasts() {
+    void letsTheSecondReaderWaitForAsLongAsTheLoadLeaseLasts() {
         CacheKey<String> key = key(cp);
         store().fetch(key, 0);
         Fetched second = store().fetch(key, 0);
@@ -115,7 +115,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void letsALoaderStoreThatIsSlowerThanItsElection() {
+    void letsALoaderStoreThatIsSlowerThanItsLoadLease() {
         CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
         LoadLease slow = lease(key);
         pass(SHORT);
@@ -125,7 +125,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void electsTheNextReaderAtOnceAfterARelease() {
+    void grantsTheLoadLeaseToTheNextReaderAtOnceAfterARelease() {
         CacheKey<String> key = key(cp);
         LoadLease failed = lease(key);
         store().releaseLoad(key, failed);
@@ -134,7 +134,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void releasesNobodyElsesElection() {
+    void releasesNoLoadLeaseOfAnotherReader() {
         CacheKey<String> key = key(cp.toBuilder().loadLease(SHORT).build());
         LoadLease slow = lease(key);
         pass(SHORT);
@@ -145,7 +145,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void servesAnInvalidatedValueInsideTheWindowAndElectsOnce() {
+    void servesAnInvalidatedValueInsideTheWindowAndGrantsOneLoadLease() {
         CacheKey<String> key = stored(key(ap), "old");
         store().invalidate(List.of(key), "");
         Snapshot seen = store().read(key, 0);
@@ -242,7 +242,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void electsOneReaderNearTheEndOfALife() {
+    void letsOneReaderRefreshNearTheEndOfALife() {
         CacheKey<String> key = key(cp.toBuilder().ttl(LONG).refreshAhead(LONG).build());
         Duration ahead = key.spec().options().effectiveRefreshAhead();
         store().store(key, lease(key), value("a"), ahead);
@@ -254,7 +254,7 @@ public abstract class EntryStoreContract {
     }
 
     @Test
-    void electsOneReaderInTheLastTenthOfATtlThatTheValueDecided() {
+    void letsOneReaderRefreshInTheLastTenthOfATtlThatTheValueDecided() {
         CacheKey<String> key = key(cp.toBuilder().refreshAhead(LONG).build());
         assertThat(key.spec().options().effectiveRefreshAhead()).isEqualTo(LONG);
         Envelope own = value("a").withTtl(LONG);

@@ -117,16 +117,16 @@ class PermissionsIntegrationTests {
 
     private void callEachOperation(EntryStore store, RawRedis redis, String keyPrefix) {
         CacheKey<String> other = spec.key(3);
-        LoadLease lease = elected(store.fetch(other, 0));
+        LoadLease lease = leaseOf(store.fetch(other, 0));
         store.releaseLoad(other, lease);
         Envelope value = Envelope.wrap(new byte[] {1, 'v', '1'}, 0);
-        assertThat(store.store(other, elected(store.fetch(other, 0)), value, Duration.ofMinutes(1)))
+        assertThat(store.store(other, leaseOf(store.fetch(other, 0)), value, Duration.ofMinutes(1)))
                 .isTrue();
         assertThat(store.read(other, 0).fresh()).isTrue();
         store.prepare(List.of(other), "token", Duration.ofSeconds(30));
         store.invalidate(List.of(other), "token");
         store.invalidateNow(List.of(other), "token");
-        await().until(() -> store.store(other, elected(store.fetch(other, 0)), value, Duration.ofMinutes(1)));
+        await().until(() -> store.store(other, leaseOf(store.fetch(other, 0)), value, Duration.ofMinutes(1)));
         store.removeUnreadable(other, value);
         redis.command("SET", keyPrefix + other.name(), "no hash");
         assertThat(store.read(other, 0).value()).isNull();
@@ -137,7 +137,7 @@ class PermissionsIntegrationTests {
         store.probe();
     }
 
-    private static LoadLease elected(Fetched fetched) {
+    private static LoadLease leaseOf(Fetched fetched) {
         return ((Fetched.Leased) fetched).lease();
     }
 }

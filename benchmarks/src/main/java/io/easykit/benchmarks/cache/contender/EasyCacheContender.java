@@ -36,7 +36,7 @@ final class EasyCacheContender {
                 "--spring.data.redis.host=" + setup.host(),
                 "--spring.data.redis.port=" + setup.port(),
                 "--easy-cache.defaults.near-ttl=" + nearTtl.toMillis() + "ms",
-                "--easy-cache.defaults.load-lease=" + setup.election().toMillis() + "ms");
+                "--easy-cache.defaults.load-lease=" + setup.loadLease().toMillis() + "ms");
         return Contender.of(context.getBean(Cached.class), context::close);
     }
 

@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * The environment of a contender.
  *
- * @param election time for which one loader has the exclusive right to load, for contenders that have such a setting
+ * @param loadLease time for which one loader has the exclusive right to load, for contenders that have such a setting
  */
-public record Setup(String host, int port, Products database, Duration election) {
+public record Setup(String host, int port, Products database, Duration loadLease) {
 
     static final Duration TTL = Duration.ofMinutes(10);
 }

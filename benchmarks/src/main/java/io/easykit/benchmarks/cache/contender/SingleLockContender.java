@@ -87,7 +87,7 @@ final class SingleLockContender implements Products {
                     ScriptOutputType.MULTI,
                     new byte[][] {key},
                     bytes(now),
-                    bytes(now + setup.election().toMillis()),
+                    bytes(now + setup.loadLease().toMillis()),
                     bytes(owner));
             if (Long.valueOf(1).equals(reply.get(1))) {
                 return loadAndStore(id, key, owner);
