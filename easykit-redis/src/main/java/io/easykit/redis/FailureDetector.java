@@ -67,8 +67,10 @@ final class FailureDetector {
      * Records a failure.
      *
      * @param sent time at which the command was sent, from {@link System#nanoTime}
+     * @param thrown the failure, or a composed stage's exception with the failure as its cause
      */
-    void failed(ReplyWatch watch, long sent, Throwable failure) {
+    void failed(ReplyWatch watch, long sent, Throwable thrown) {
+        Throwable failure = CallFailures.unwrapped(thrown);
         if (failure instanceof RedisCommandExecutionException) {
             watch.answered();
             ErrorReply error = ErrorReply.of(failure);

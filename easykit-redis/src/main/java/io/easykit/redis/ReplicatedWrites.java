@@ -60,6 +60,7 @@ public final class ReplicatedWrites implements AutoCloseable {
 
     private final LettuceConnectionFactory original;
     private final Duration firstConnectionTimeout;
+    private final Duration silenceOfANode;
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private @Nullable Connections connections;
@@ -82,8 +83,13 @@ public final class ReplicatedWrites implements AutoCloseable {
      * @param firstConnectionTimeout how long callers wait for the first connection
      */
     public ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout) {
+        this(original, firstConnectionTimeout, FailureDetector.SILENCE_OF_A_NODE);
+    }
+
+    ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout, Duration silenceOfANode) {
         this.original = original;
         this.firstConnectionTimeout = firstConnectionTimeout;
+        this.silenceOfANode = silenceOfANode;
     }
 
     /**
@@ -149,7 +155,9 @@ public final class ReplicatedWrites implements AutoCloseable {
             LettuceConnectionFactory factory = DedicatedConnections.copyOf(original, commandTimeout);
             factory.start();
             present = new Connections(
-                    factory, new LettuceConnector(factory, commandTimeout, firstConnectionTimeout), commandTimeout);
+                    factory,
+                    new LettuceConnector(factory, commandTimeout, firstConnectionTimeout, silenceOfANode),
+                    commandTimeout);
             connections = present;
         }
         return present;

@@ -1,0 +1,139 @@
+package io.easykit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.easykit.redis.ReplicatedWrites.Replicated;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RedisCluster;
+import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.internal.HostAndPort;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.DnsResolvers;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** When replicated writes leave a server. Their replies are tested with the queue. */
+class ReplicatedWritesIntegrationTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    @Test
+    void leavesOnlyTheConnectionToAClusterNodeThatIsSilentAlthoughItIsStillTheMaster() {
+        RedisCluster cluster = open(RedisCluster.start());
+        RedisServer master = cluster.masters().get(0);
+        TcpProxy line = open(TcpProxy.to(master));
+        ReplicatedWrites writes = writes(
+                new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))),
+                DefaultClientResources.builder()
+                        .socketAddressResolver(MappingSocketAddressResolver.create(
+                                DnsResolvers.UNRESOLVED,
+                                address -> address.getPort() == master.port()
+                                        ? HostAndPort.of(line.host(), line.port())
+                                        : address)));
+        List<String> keys =
+                cluster.masters().stream().map(server -> keyOn(cluster, server)).toList();
+        await().atMost(PATIENCE).until(() -> keys.stream().allMatch(key -> isWritten(writes, key)));
+        RawRedis other = open(cluster.masters().get(1).connect());
+        String before = other.info("stats").get("total_connections_received");
+
+        line.strand();
+
+        await().atMost(PATIENCE).until(() -> isWritten(writes, keys.get(0)));
+        assertThat(keys).allMatch(key -> isWritten(writes, key));
+        assertThat(other.info("stats")).containsEntry("total_connections_received", before);
+    }
+
+    @Test
+    void leavesAServerThatBecameAReplicaWithTheFirstRefusal() {
+        RedisServer former = open(RedisServer.start());
+        RedisServer promoted = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(former));
+        ReplicatedWrites writes =
+                writes(new RedisStandaloneConfiguration(line.host(), line.port()), DefaultClientResources.builder());
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "key"));
+
+        former.replicaOf(promoted);
+        line.redirect(promoted);
+
+        assertThatThrownBy(() -> write(writes, "key")).hasMessageContaining("READONLY");
+        assertThat(write(writes, "key").reply()).isEqualTo("OK");
+    }
+
+    private ReplicatedWrites writes(RedisConfiguration redis, ClientResources.Builder builder) {
+        ClientResources resources =
+                builder.ioThreadPoolSize(2).computationThreadPoolSize(2).build();
+        opened.add(() -> resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly());
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                redis,
+                LettuceClientConfiguration.builder()
+                        .commandTimeout(TIMEOUT)
+                        .clientResources(resources)
+                        .build());
+        return open(new ReplicatedWrites(application, PATIENCE, Duration.ofSeconds(1)));
+    }
+
+    private static boolean isWritten(ReplicatedWrites writes, String key) {
+        try {
+            return write(writes, key).reply().equals("OK");
+        } catch (RedisException away) {
+            return false;
+        }
+    }
+
+    private static Replicated<String> write(ReplicatedWrites writes, String key) {
+        byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+        return writes.await(
+                bytes,
+                () -> new Command<>(
+                        CommandType.SET,
+                        new StatusOutput<>(ByteArrayCodec.INSTANCE),
+                        new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey(bytes).addValue(bytes)),
+                1,
+                Duration.ofMillis(1));
+    }
+
+    private static String keyOn(RedisCluster cluster, RedisServer master) {
+        return IntStream.range(0, 1_000)
+                .mapToObj(i -> "key " + i)
+                .filter(key -> cluster.masterOf(key).equals(master))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private <T extends AutoCloseable> T open(T resource) {
+        opened.add(resource);
+        return resource;
+    }
+}
