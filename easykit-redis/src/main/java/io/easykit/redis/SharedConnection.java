@@ -99,10 +99,16 @@ final class SharedConnection {
     /** Drops the present connection. The next call of {@link #get} opens another one. Returns whether there was one. */
     boolean drop() {
         Attempt present = connection.get();
-        if (present == null || !present.isDone() || !connection.compareAndSet(present, null)) {
+        if (present == null || !present.isDone()) {
             return false;
         }
+        // Before the exchange, because another thread may connect right after it. If the exchange fails, that thread
+        // has
+        // left a connection that was over, and to replace its successor once more costs nothing.
         replace = true;
+        if (!connection.compareAndSet(present, null)) {
+            return false;
+        }
         replaced();
         return true;
     }
