@@ -194,7 +194,7 @@ public final class LettuceConnector {
         SharedConnection.Attempt attempt = connection.get();
         long asked = System.nanoTime();
         if (sentinels != null) {
-            sentinels.queryIfDue(asked);
+            sentinels.onCall(asked);
         }
         if (attempt.isConnected()) {
             // Every cache hit passes here: only the stage that watches the reply is allocated.

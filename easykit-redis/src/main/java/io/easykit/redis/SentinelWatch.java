@@ -1,7 +1,9 @@
 package io.easykit.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import io.netty.util.Timeout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -25,7 +27,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <p>A sentinel may be wrong for ever: one that the others have lost, or that names a server differently. So if a new connection
  * leads to the former master again, another sentinel is queried, and the pauses before further replacements get longer.
  *
- * <p>Has no thread of its own: each call of the product may begin a query. Both products call at least once a second.
+ * <p>The first call of the product begins the queries. They go on between calls, by the timer of the driver, until the factory is
+ * stopped: after a pause, the first call must not go to a former master.
  */
 final class SentinelWatch {
 
@@ -49,6 +52,7 @@ final class SentinelWatch {
     private volatile long connectAt = System.nanoTime();
 
     private final AtomicLong lastQuery = new AtomicLong(connectAt - PAUSE.toNanos());
+    private final AtomicBoolean repeating = new AtomicBoolean();
     private final AtomicBoolean querying = new AtomicBoolean();
     private volatile @Nullable StatefulRedisSentinelConnection<String, String> sentinel;
     private volatile @Nullable SocketAddress connectedTo;
@@ -85,6 +89,36 @@ final class SentinelWatch {
         SentinelWatch watch = new SentinelWatch(factory, masterName, onOtherMaster);
         connection.onReconnect(address -> watch.connectedTo = address);
         return watch;
+    }
+
+    /** Begins a query if the last one is a second old, and repeats it from then on. Does not block. */
+    void onCall(long now) {
+        queryIfDue(now);
+        if (!repeating.get() && repeating.compareAndSet(false, true)) {
+            repeating.set(isRepeated());
+        }
+    }
+
+    private boolean isRepeated() {
+        try {
+            AbstractRedisClient client = factory.getNativeClient();
+            if (client == null) {
+                return false;
+            }
+            client.getResources().timer().newTimeout(this::repeat, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (IllegalStateException stopped) {
+            log.trace("The factory is stopped, so its sentinels are not queried", stopped);
+            return false;
+        }
+    }
+
+    private void repeat(Timeout unused) {
+        if (isRepeated()) {
+            queryIfDue(System.nanoTime());
+        } else {
+            repeating.set(false);
+        }
     }
 
     /** Begins a query if the last one is a second old. Does not block. */

@@ -70,6 +70,32 @@ class SentinelWatchIntegrationTests {
         assertThat(role(former)).isEqualTo("master");
     }
 
+    /** Calls may be rare, such as sends that wait for replicas. The first one after a fail-over must not be lost. */
+    @Test
+    void leavesAFormerMasterBetweenTwoCalls() {
+        RedisServer former = group.master();
+        await().atMost(SOON).until(this::pings);
+        await().atMost(SOON).until(() -> isWatched(group.sentinels().get(0)));
+
+        RedisServer promoted = group.failOver();
+
+        await().atMost(SOON).until(() -> reconnects.contains(promoted.port()));
+        assertThat(role(former)).isEqualTo("master");
+    }
+
+    @Test
+    void queriesNoSentinelAfterItsFactoryWasStopped() {
+        await().atMost(SOON).until(this::pings);
+        await().atMost(SOON).until(() -> isWatched(group.sentinels().get(0)));
+
+        factory.stop();
+        await().atMost(SOON).until(() -> !isWatched(group.sentinels().get(0)));
+        factory.start();
+
+        await().atMost(SOON).until(this::pings);
+        await().atMost(SOON).until(() -> isWatched(group.sentinels().get(0)));
+    }
+
     @Test
     void goesOnWithAnotherSentinel() {
         RedisServer former = group.master();
