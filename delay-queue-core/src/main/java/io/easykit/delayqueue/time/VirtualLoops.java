@@ -12,6 +12,8 @@ final class VirtualLoops implements LoopExecutor {
     /** Of virtual time, while a thread waits for loops that are not done at this instant, such as for a store that is away. */
     private static final Duration PACE = Duration.ofMillis(100);
 
+    private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final VirtualTime time;
     private final Executor steps;
 
@@ -31,7 +33,15 @@ final class VirtualLoops implements LoopExecutor {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        time.sleepUntil(time.nanos() + duration);
+        time.sleepUntil(time.nanos() + untilWholeMillisecond(duration));
+    }
+
+    /**
+     * Rounds a time up, so that it ends at a whole millisecond. Due times are whole milliseconds, so a loop that stays between two of
+     * them after a random back-off would be late for each.
+     */
+    private long untilWholeMillisecond(long duration) {
+        return duration == 0 ? 0 : duration + Math.floorMod(-(time.nanos() + duration), MILLI);
     }
 
     /** Runs the loops on the waiting thread, unless another thread advances the time. */
@@ -59,12 +69,14 @@ final class VirtualLoops implements LoopExecutor {
 
     @Override
     public Loop create(String name, Step step) {
-        return new VirtualLoop(step);
+        return new VirtualLoop(name, step);
     }
 
     private final class VirtualLoop implements Loop {
 
+        private final String name;
         private final Step step;
+        private final Runnable stepIfDue = this::runIfDue;
 
         // Guarded by the time.
         private @Nullable Object next;
@@ -72,7 +84,8 @@ final class VirtualLoops implements LoopExecutor {
         private boolean woken;
         private boolean ended;
 
-        VirtualLoop(Step step) {
+        VirtualLoop(String name, Step step) {
+            this.name = name;
             this.step = step;
         }
 
@@ -81,10 +94,21 @@ final class VirtualLoops implements LoopExecutor {
             synchronized (time) {
                 next = plan(0);
             }
+            time.addLoop(name, stepIfDue);
+        }
+
+        private void runIfDue() {
+            boolean isDue;
+            synchronized (time) {
+                isDue = time.takeDue(next);
+            }
+            if (isDue) {
+                steps.execute(this::run);
+            }
         }
 
         private Object plan(long delay) {
-            return time.plan(delay, () -> steps.execute(this::run));
+            return time.plan(untilWholeMillisecond(delay), () -> steps.execute(this::run));
         }
 
         /** May come from any thread. */
@@ -118,6 +142,7 @@ final class VirtualLoops implements LoopExecutor {
                 running = false;
                 if (rest == END) {
                     ended = true;
+                    time.removeLoop(name, stepIfDue);
                 } else {
                     next = plan(woken ? 0 : rest);
                 }

@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,6 +32,9 @@ public final class VirtualTime {
             Comparator.comparingLong(Task::at).thenComparingLong(Task::sequence);
 
     private final ReentrantLock advancing = new ReentrantLock();
+
+    /** By the names of loops, what runs a step that is due. */
+    private final ConcurrentMap<String, Runnable> loops = new ConcurrentHashMap<>();
 
     // Guarded by this. Written by one thread at a time.
     private final NavigableSet<Task> tasks = new TreeSet<>(ORDER);
@@ -114,6 +119,23 @@ public final class VirtualTime {
             return true;
         } finally {
             leave();
+        }
+    }
+
+    /**
+     * Runs the step of a loop if it is due now, before other tasks of this instant and also within another task. Does nothing
+     * if another thread advances the time, or if there is no such loop.
+     *
+     * @param loop its name, as given to {@link LoopExecutor#create}
+     */
+    public void runDue(String loop) {
+        Runnable step = loops.get(loop);
+        if (step != null && advancing.tryLock()) {
+            try {
+                step.run();
+            } finally {
+                advancing.unlock();
+            }
         }
     }
 
@@ -254,6 +276,20 @@ public final class VirtualTime {
         Task task = new Task(nanos + delay, sequence++, action, ofTest);
         tasks.add(task);
         return task;
+    }
+
+    /** Takes a task that is due off the plan; false if it is not due, has run already, or runs. */
+    synchronized boolean takeDue(@Nullable Object task) {
+        return task instanceof Task planned && planned.at <= nanos && tasks.remove(planned);
+    }
+
+    /** @param step runs the next step if it is due */
+    void addLoop(String name, Runnable step) {
+        loops.put(name, step);
+    }
+
+    void removeLoop(String name, Runnable step) {
+        loops.remove(name, step);
     }
 
     /** False if it has run already, or runs. */

@@ -68,6 +68,66 @@ class VirtualTimeTests {
         assertThat(ran).containsExactly("worker");
     }
 
+    private LoopExecutor.Loop start(String name, long rest) {
+        LoopExecutor.Loop loop = time.loops().create(name, () -> {
+            ran.add(name);
+            time.runDue(name); // nothing, as it runs
+            return rest;
+        });
+        loop.start();
+        return loop;
+    }
+
+    @Test
+    void runsADueStepOfOneLoopOnly() {
+        LoopExecutor.Loop relay = start("relay", MINUTE.toNanos());
+        start("other", MINUTE.toNanos());
+
+        time.runDue("relay");
+        time.runDue("relay");
+        assertThat(ran).containsExactly("relay");
+
+        relay.wake();
+        time.runDue("relay");
+        time.runDue("there is no such loop");
+        assertThat(ran).containsExactly("relay", "relay");
+
+        time.advance(MINUTE);
+        assertThat(ran).containsExactly("relay", "relay", "other", "relay", "other");
+    }
+
+    @Test
+    void loopsRestUntilAWholeMillisecond() throws InterruptedException {
+        long begin = time.nanos();
+        List<Long> steps = new ArrayList<>();
+        LoopExecutor.Loop loop = time.loops().create("relay", () -> {
+            steps.add(time.nanos() - begin);
+            return 1_500_000;
+        });
+        loop.start();
+
+        time.advance(Duration.ofMillis(3));
+        assertThat(steps).containsExactly(0L, 2_000_000L);
+
+        time.loops().sleep(1);
+        assertThat(time.nanos() - begin).isEqualTo(4_000_000);
+        assertThat(steps).containsExactly(0L, 2_000_000L, 4_000_000L);
+    }
+
+    @Test
+    void runsADueStepWithinATask() {
+        time.workers().execute(() -> {
+            time.runDue("relay");
+            ran.add("task");
+        });
+        start("relay", LoopExecutor.END);
+
+        time.advance(MINUTE);
+        time.runDue("relay");
+
+        assertThat(ran).containsExactly("relay", "task");
+    }
+
     @Test
     void refusesATaskThatAdvancesIt() {
         AtomicReference<Throwable> refusal = new AtomicReference<>();
