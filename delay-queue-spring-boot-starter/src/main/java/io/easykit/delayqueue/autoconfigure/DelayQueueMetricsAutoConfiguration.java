@@ -4,6 +4,7 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.time.VirtualTime;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -32,12 +33,14 @@ public final class DelayQueueMetricsAutoConfiguration {
             TopicSnapshots snapshots,
             DelayListenerRegistry registry,
             ObjectProvider<DelayQueueEngine> engine,
-            ObjectProvider<QueueBackend> store) {
+            ObjectProvider<QueueBackend> store,
+            ObjectProvider<VirtualTime> virtualTime) {
+        VirtualTime time = virtualTime.getIfAvailable();
         FleetNumbers numbers = new FleetNumbers(
                 snapshots,
                 () -> engine.getObject().fleet().nodes(),
                 () -> store.getObject().stats(ANY),
-                System::nanoTime);
+                time == null ? System::nanoTime : time::nanos);
         return new DelayQueueMeters(meters, numbers, registry::containers);
     }
 

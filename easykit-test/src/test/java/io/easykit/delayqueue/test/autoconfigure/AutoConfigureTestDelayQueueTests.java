@@ -11,12 +11,14 @@ import io.easykit.delayqueue.test.DelayQueueTester;
 import io.easykit.delayqueue.test.autoconfigure.OrderApplication.CloseOrder;
 import io.easykit.delayqueue.test.autoconfigure.OrderApplication.InvalidOrderException;
 import io.easykit.delayqueue.test.autoconfigure.OrderApplication.Orders;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -64,6 +66,22 @@ class AutoConfigureTestDelayQueueTests {
         queue.advance(Duration.ofSeconds(1));
         assertThat(orders.status(order)).isEqualTo("CLOSED");
         assertThat(queue).hasRunTimes(TOPIC, 1).hasNoMessages(TOPIC);
+    }
+
+    /** Consumers back off by random times, and must not stay between two milliseconds then. */
+    @RepeatedTest(5)
+    void closesAnOrderInTimeAfterAnOutage() {
+        queue.faults().storeAway();
+        queue.advance(Duration.ofSeconds(5));
+        queue.faults().heal();
+        queue.advance(Duration.ofMinutes(1));
+
+        orders.place(order);
+        queue.advance(HALF_AN_HOUR.minusMillis(1));
+        assertThat(orders.status(order)).isEqualTo("OPEN");
+
+        queue.advance(Duration.ofMillis(1));
+        assertThat(orders.status(order)).isEqualTo("CLOSED");
     }
 
     @Test
@@ -134,6 +152,16 @@ class AutoConfigureTestDelayQueueTests {
                         .gauge()
                         .value())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void showsAStoreThatIsAwayInMeters(@Autowired MeterRegistry meters) {
+        Gauge available = meters.get("delayqueue.available").gauge();
+        assertThat(available.value()).isEqualTo(1);
+
+        queue.faults().storeAway();
+        queue.advance(Duration.ofSeconds(5));
+        assertThat(available.value()).isZero();
     }
 
     @Test
