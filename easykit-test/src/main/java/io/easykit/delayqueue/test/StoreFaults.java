@@ -31,6 +31,7 @@ public final class StoreFaults {
     private static final Set<String> WITHOUT_CALL = Set.of("fleet", "jobs", "actions", "subscribe");
 
     private final QueueBackend store;
+    private final Runnable beforeCall;
     private volatile boolean away;
     private boolean losesReply;
     private boolean crashesBeforeHandler;
@@ -46,8 +47,10 @@ public final class StoreFaults {
 
     private record Handled(String topic, String id) {}
 
-    StoreFaults(QueueBackend store) {
+    /** @param beforeCall runs before calls of the store, on their threads. It may call the store itself */
+    StoreFaults(QueueBackend store, Runnable beforeCall) {
         this.store = store;
+        this.beforeCall = beforeCall;
     }
 
     /** The store cannot be reached until {@link #heal}: calls are not carried out. Assertions still read it. */
@@ -104,6 +107,7 @@ public final class StoreFaults {
                 DelayQueueAdmin.class.getClassLoader(),
                 new Class<?>[] {DelayQueueAdmin.class},
                 (proxy, method, arguments) -> {
+                    beforeCall.run(); // meets the faults
                     past.set(true);
                     try {
                         return invoke(admin, method, arguments);
@@ -123,6 +127,9 @@ public final class StoreFaults {
 
     private Object call(Method method, Object[] arguments) throws Throwable {
         boolean isOfTheStore = method.getDeclaringClass() != Object.class && !WITHOUT_CALL.contains(method.getName());
+        if (isOfTheStore && !past.get()) {
+            beforeCall.run();
+        }
         if (away && isOfTheStore && !past.get()) {
             throw StoreUnavailableException.notCarriedOut(
                     "The store is away: StoreFaults.storeAway() was called. Call heal() to end it.",

@@ -5,9 +5,13 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.time.VirtualTime;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -16,11 +20,19 @@ import java.util.function.BooleanSupplier;
  */
 public final class TestQueueParts {
 
-    private final VirtualTime time = new VirtualTime(present());
+    /** Name of the loop that stores the messages of an outbox. */
+    private static final String RELAY = "delay-queue-outbox";
+
+    private final Instant created = present();
+    private final VirtualTime time = new VirtualTime(created);
     private final InMemoryQueueStore memory = new InMemoryQueueStore(time::micros);
-    private final StoreFaults faults = new StoreFaults(memory);
+
+    /** A commit wakes the relay, which runs before the next call of the store. So that call finds the message. */
+    private final StoreFaults faults = new StoreFaults(memory, () -> time.runDue(RELAY));
+
     private final QueueBackend backend = faults.faultyStore();
     private final HandlerRuns runs = new HandlerRuns(time::now, faults::begins);
+    private final List<VirtualOutbox> outboxes = new CopyOnWriteArrayList<>();
 
     /** A whole millisecond, so that due times are exact. */
     private static Instant present() {
@@ -34,6 +46,14 @@ public final class TestQueueParts {
     /** The store of the engine. */
     public QueueBackend backend() {
         return backend;
+    }
+
+    /** The outbox of the engine, with the rows of the given one. Its clock is that of the test, and does not follow {@link #startAtPresent}. */
+    public SendOutbox outbox(SendOutbox rows) {
+        VirtualOutbox outbox =
+                new VirtualOutbox(rows, () -> created.toEpochMilli() + TimeUnit.NANOSECONDS.toMillis(time.nanos()));
+        outboxes.add(outbox);
+        return outbox;
     }
 
     /** Records the runs of handlers. */
@@ -64,6 +84,7 @@ public final class TestQueueParts {
     }
 
     void clear() {
+        outboxes.forEach(VirtualOutbox::clear);
         memory.clear();
         runs.clear();
     }

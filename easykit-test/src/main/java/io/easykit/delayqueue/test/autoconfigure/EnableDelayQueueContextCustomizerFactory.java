@@ -11,7 +11,7 @@ import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
-/** Enables the delay queue of a test that asks for it, where the properties of all tests disable it. */
+/** Settings of a test with a delay queue in memory. They override the properties of the application and of all tests. */
 final class EnableDelayQueueContextCustomizerFactory implements ContextCustomizerFactory {
 
     @Override
@@ -22,6 +22,10 @@ final class EnableDelayQueueContextCustomizerFactory implements ContextCustomize
                 : null;
     }
 
+    /** The longest lease: the relay of the outbox queries the database at the commits, and else six times in it. */
+    private static final Map<String, Object> SETTINGS =
+            Map.of("delay-queue.enabled", "true", "delay-queue.outbox.lease", "1h");
+
     /** Equal to all others, so that tests share their application contexts. */
     private record EnableDelayQueue() implements ContextCustomizer {
 
@@ -29,8 +33,7 @@ final class EnableDelayQueueContextCustomizerFactory implements ContextCustomize
         public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration config) {
             context.getEnvironment()
                     .getPropertySources()
-                    .addFirst(new MapPropertySource(
-                            "@AutoConfigureTestDelayQueue", Map.of("delay-queue.enabled", "true")));
+                    .addFirst(new MapPropertySource("@AutoConfigureTestDelayQueue", SETTINGS));
         }
     }
 }

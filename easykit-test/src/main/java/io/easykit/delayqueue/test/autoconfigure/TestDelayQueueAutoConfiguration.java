@@ -5,9 +5,12 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.test.DelayQueueTester;
 import io.easykit.delayqueue.test.TestQueueParts;
 import io.easykit.delayqueue.time.VirtualTime;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
@@ -40,6 +43,17 @@ public final class TestDelayQueueAutoConfiguration {
     @Bean
     VirtualTime testDelayQueueTime(TestQueueParts parts) {
         return parts.time();
+    }
+
+    /** The application's outbox keeps its rows, and takes the time of the test. */
+    @Bean
+    static BeanPostProcessor testDelayQueueOutbox(ObjectProvider<TestQueueParts> parts) {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                return bean instanceof SendOutbox outbox ? parts.getObject().outbox(outbox) : bean;
+            }
+        };
     }
 
     /** Inside of the application's interceptors, so that only runs of the handler itself are recorded. */
