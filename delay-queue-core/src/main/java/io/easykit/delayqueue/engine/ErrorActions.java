@@ -48,6 +48,6 @@ final class ErrorActions {
                 "The error handler of listener '{}' made no decision for message {}, so the retry policy decides: {}",
                 LogText.of(endpoint.id()),
                 LogText.of(message.id()),
-                problem == null ? "it returned null" : LogText.of(ErrorText.firstLine(ErrorText.of(problem))));
+                problem == null ? "it returned null" : ErrorText.lineOf(problem));
     }
 }

@@ -1,6 +1,13 @@
 package io.easykit.delayqueue.engine;
 
-/** An exception as the text that is kept with a message: type and message of it and its causes, and where it comes from. */
+import io.easykit.delayqueue.support.LogText;
+import java.io.PrintWriter;
+import java.io.Writer;
+
+/**
+ * An exception of the application, for messages and log lines. Its text has type and message of it and its causes, and where it
+ * comes from.
+ */
 final class ErrorText {
 
     private static final int FRAMES = 12;
@@ -16,6 +23,21 @@ final class ErrorText {
         } catch (Throwable e) {
             return error.getClass().getName() + " (its own methods throw "
                     + e.getClass().getName() + ")";
+        }
+    }
+
+    /** First line of its text, for a log line. Never throws either. */
+    static String lineOf(Throwable error) {
+        return LogText.of(firstLine(of(error)));
+    }
+
+    /** The exception, or another one with its text if its own methods throw: loggers call them. */
+    static Throwable printable(Throwable error) {
+        try {
+            error.printStackTrace(new PrintWriter(Writer.nullWriter()));
+            return error;
+        } catch (Throwable e) {
+            return new IllegalStateException(of(error));
         }
     }
 

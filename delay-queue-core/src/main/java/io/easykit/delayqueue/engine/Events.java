@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Passes events to all listeners, which are supplied at the first event. Exceptions of listeners are logged. */
+/**
+ * Passes events to all listeners, which are supplied at the first event. Exceptions and errors of listeners and of their
+ * suppliers are logged, so that no event ends the work that it is about.
+ */
 final class Events {
 
     private static final Logger log = LoggerFactory.getLogger(Events.class);
@@ -30,7 +33,7 @@ final class Events {
                 listener.onEvent(event);
                 tell(listener, event);
             } catch (Throwable e) {
-                lines.warn(log, event.topic(), "A listener failed on {}", LogText.of(event.toString()), e);
+                lines.warn(log, event.topic(), "A listener failed on {}", text(event), ErrorText.printable(e));
             }
         }
     }
@@ -43,17 +46,26 @@ final class Events {
                         .<DelayQueueListener>flatMap(source -> source.get().stream())
                         .toList();
                 listeners = known;
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 lines.warn(
                         log,
                         event.topic(),
                         "The listeners cannot be told of {}, because they are not there",
-                        LogText.of(event.toString()),
-                        e);
+                        text(event),
+                        ErrorText.printable(e));
                 return List.of();
             }
         }
         return known;
+    }
+
+    /** The event may contain an exception of the application whose own methods throw. */
+    private static String text(DelayQueueEvent event) {
+        try {
+            return LogText.of(event.toString());
+        } catch (Throwable e) {
+            return event.getClass().getSimpleName();
+        }
     }
 
     private static void tell(DelayQueueListener listener, DelayQueueEvent event) {

@@ -82,7 +82,7 @@ public final class ListenerContainer implements RunningListeners.Member {
         TopicSettingsGuard.requirePlaces(endpoint, engine.topics());
         Thread ending = startOrStopping();
         while (ending != null) {
-            if (MessageExecution.isWithin(runs) || !join(ending)) {
+            if (runs.running().isWithin() || !join(ending)) {
                 startAfterStop();
                 return;
             }
@@ -136,12 +136,12 @@ public final class ListenerContainer implements RunningListeners.Member {
      * Ends delivery: claims no more, hands back messages that have not begun, waits for running handlers up to the stop
      * timeout of the endpoint, then interrupts them and gives up their messages, which costs each of them one lease
      * expiration. Returns when all messages are settled, or when the store has not answered for two seconds. Called by a
-     * handler of this container or by an interrupted thread, it returns at once and completes in the background; the handler
-     * has the same time to end as the others.
+     * handler of this container, by a listener of an event of its runs, or by an interrupted thread, it returns at once and
+     * completes in the background; the handler has the same time to end as the others.
      */
     public void stop() {
         Thread ending = beginStopping();
-        if (ending != null && !MessageExecution.isWithin(runs)) {
+        if (ending != null && !runs.running().isWithin()) {
             join(ending);
         }
     }

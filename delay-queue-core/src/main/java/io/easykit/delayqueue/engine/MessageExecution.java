@@ -13,6 +13,7 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -22,6 +23,8 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One call of the handler, with one message or a batch: decodes on the worker's thread, calls the handler, and settles the
@@ -40,11 +43,10 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             ErrorActions errors,
             RunningExecutions running) {}
 
+    private static final Logger log = LoggerFactory.getLogger(MessageExecution.class);
+
     /** Until a message is tried again whose body could not be read. */
     private static final Duration AFTER_FAILED_READ = Duration.ofSeconds(1);
-
-    /** The runs that this thread is within; a handler may not wait for its own end. */
-    private static final ThreadLocal<MessageHandler.Batch<?>> CURRENT = new ThreadLocal<>();
 
     private enum State {
         NEW,
@@ -84,29 +86,31 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
 
     @Override
     public void run() {
-        if (leaseHasEnded()) {
-            // The node stood still since the claim; the handler must not begin what runs elsewhere.
+        try {
+            // If the lease has ended, the node stood still since the claim. The handler must not begin what runs
+            // elsewhere.
+            if (!leaseHasEnded()) {
+                context.running().within(this::handleAndSettle);
+            }
+        } finally {
             cancelIfNotStarted();
         }
+    }
+
+    private void handleAndSettle() {
         if (!begin()) {
             return;
         }
-        CURRENT.set(context.handler());
         Throwable thrown = handle();
         // As part of the run: a stop interrupts it, and waits for it.
         List<@Nullable ErrorAction> actions = thrown == null ? List.of() : decide(thrown);
-        CURRENT.remove();
         end();
-        // Called at the end, so that the permit is free when the consumer gets the last message back.
-        for (int i = 0; i < messages.size(); i++) {
-            settle(messages.get(i), thrown, thrown == null ? ErrorAction.byDefault() : actions.get(i));
+        try {
+            settleAll(thrown, actions);
+        } finally {
+            // At the end, so that the permit is free when the consumer gets the last message back.
+            onAllSettled();
         }
-        onAllSettled();
-    }
-
-    /** Whether the calling thread is within a run of this container. */
-    static boolean isWithin(HandlerContext context) {
-        return CURRENT.get() == context.handler();
     }
 
     private @Nullable Throwable handle() {
@@ -125,8 +129,13 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
     }
 
+    /** Empty after an error, such as for lack of memory: then the retry policy decides. */
     private List<@Nullable ErrorAction> decide(Throwable thrown) {
-        return messages.stream().map(message -> message.decide(thrown)).toList();
+        try {
+            return messages.stream().map(message -> message.decide(thrown)).toList();
+        } catch (Throwable e) {
+            return List.of();
+        }
     }
 
     /** Hands back its messages if it has not begun; it never will. */
@@ -171,10 +180,11 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         if (state != State.NEW) {
             return false;
         }
-        state = State.RUNNING;
-        hasRun = true;
         startedAt = context.nanos().getAsLong();
         context.running().begin(this, startedAt);
+        // Only now: after an error above the messages are handed back.
+        state = State.RUNNING;
+        hasRun = true;
         thread = Thread.currentThread();
         return true;
     }
@@ -207,6 +217,26 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
                             lateness.apply(message)));
         }
         context.handler().handle(decoded);
+    }
+
+    /** An error at one message must not keep the others in flight, whose leases would be renewed until the stop. */
+    private void settleAll(@Nullable Throwable thrown, List<@Nullable ErrorAction> actions) {
+        Throwable error = null;
+        for (int i = 0; i < messages.size(); i++) {
+            try {
+                settle(messages.get(i), thrown, i < actions.size() ? actions.get(i) : ErrorAction.byDefault());
+            } catch (Throwable e) {
+                error = e;
+            }
+        }
+        if (error != null) {
+            // Costs a lease expiration, so that a message which always fails here does not run for ever.
+            messages.forEach(InFlightMessage::giveUp);
+            log.warn(
+                    "An error at the end of a run of listener '{}'. Messages without a result run again: {}",
+                    LogText.of(context.endpoint().id()),
+                    ErrorText.lineOf(error));
+        }
     }
 
     private void settle(InFlightMessage message, @Nullable Throwable thrown, @Nullable ErrorAction action) {
@@ -283,7 +313,8 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
                 delivery.releases(),
                 message);
         if (context.errors().isGiven()) {
-            message.onError(error -> context.errors().decide(decoded, error));
+            message.onError(
+                    error -> context.running().within(() -> context.errors().decide(decoded, error)));
         }
         return decoded;
     }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -10,7 +11,8 @@ import org.slf4j.Logger;
 /**
  * Log lines of single messages, which an outage or a broken handler would repeat thousands of times. Of each kind and topic,
  * at most {@link #MOST} are logged in ten seconds. The last of these announces the limit, the first one after that time
- * contains the number of lines left out, and all of them are logged at DEBUG.
+ * contains the number of lines left out, and all of them are logged at DEBUG. If logging fails, for example for lack of memory,
+ * the line is lost, and the caller goes on.
  */
 final class RepeatedLines {
 
@@ -29,20 +31,23 @@ final class RepeatedLines {
     private record Kind(String topic, String format) {}
 
     void warn(Logger log, String topic, String format, Object... arguments) {
-        String remark = remark(topic, format);
-        if (remark == null) {
-            log.debug(format, arguments);
-        } else {
-            log.warn(format + remark, arguments);
-        }
+        write(log, log::warn, topic, format, arguments);
     }
 
     void info(Logger log, String topic, String format, Object... arguments) {
-        String remark = remark(topic, format);
-        if (remark == null) {
-            log.debug(format, arguments);
-        } else {
-            log.info(format + remark, arguments);
+        write(log, log::info, topic, format, arguments);
+    }
+
+    private void write(Logger log, BiConsumer<String, Object[]> line, String topic, String format, Object[] arguments) {
+        try {
+            String remark = remark(topic, format);
+            if (remark == null) {
+                log.debug(format, arguments);
+            } else {
+                line.accept(format + remark, arguments);
+            }
+        } catch (Throwable e) {
+            // A line about a message must not keep it in flight.
         }
     }
 

@@ -140,14 +140,14 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     // ---- What other threads leave
 
-    /** On the thread that settles. The caller wakes the loop, when the place is free as well: one trip serves both. */
+    /**
+     * On the thread that settles. The caller wakes the loop, when the place is free as well: one trip serves both. The event
+     * follows the message, so that a slow listener does not keep the result from the store, nor this loop from its end.
+     */
     @Override
     public void settled(InFlightMessage message) {
-        try {
-            context.events().settled(message, message.runtime(context.nanos()));
-        } finally {
-            settled.add(message);
-        }
+        settled.add(message);
+        container.runs().running().within(() -> context.events().settled(message, message.runtime(context.nanos())));
     }
 
     @Override

@@ -53,7 +53,7 @@ final class ShardEvents {
             events.emit(new DelayQueueEvent.Completed(
                     shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
         } else {
-            log.debug("Run {} of message {} of {} failed", message.attempt(), LogText.of(message.id()), shard, error);
+            logFailure(message, error);
             events.emit(new DelayQueueEvent.Failed(
                     shard.topic(),
                     endpoint.id(),
@@ -66,14 +66,25 @@ final class ShardEvents {
     }
 
     private void discarded(InFlightMessage message, Throwable error, Duration runtime) {
-        log.debug("Run {} of message {} of {} failed", message.attempt(), LogText.of(message.id()), shard, error);
+        logFailure(message, error);
         warn(
                 "Message {} of {} is discarded by its error handler: {}",
                 LogText.of(message.id()),
                 shard,
-                LogText.of(ErrorText.firstLine(ErrorText.of(error))));
+                ErrorText.lineOf(error));
         events.emit(new DelayQueueEvent.Discarded(
                 shard.topic(), endpoint.id(), message.id(), message.attempt(), error, runtime));
+    }
+
+    private void logFailure(InFlightMessage message, Throwable error) {
+        if (log.isDebugEnabled()) {
+            log.debug(
+                    "Run {} of message {} of {} failed",
+                    message.attempt(),
+                    LogText.of(message.id()),
+                    shard,
+                    ErrorText.printable(error));
+        }
     }
 
     void settledLate(InFlightMessage message) {
