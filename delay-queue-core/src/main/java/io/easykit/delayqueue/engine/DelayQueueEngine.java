@@ -275,8 +275,8 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * What runs the handlers, such as one virtual thread a call; each container bounds how many, and prefetches
-         * nothing. Own pools of platform threads unless given. A task that is refused is handed back.
+         * Runs the handlers, such as on one virtual thread a call; own pools unless given. A container bounds the calls, and
+         * prefetches nothing. Tasks that are refused, or run by the caller, are handed back; dropped ones stay in flight.
          */
         public Builder workers(@Nullable Executor workers) {
             this.workers = workers == null ? Workers::pool : endpoint -> Workers.given(workers);

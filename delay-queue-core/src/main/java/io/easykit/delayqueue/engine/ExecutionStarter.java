@@ -2,9 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.store.Delivery;
-import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -69,19 +67,19 @@ final class ExecutionStarter {
     /** Starts as many runs as there are permits. */
     void start(MessageClaimer.ClaimResult claimed, ConcurrencyLimiter.Permits permits) {
         ListenerEndpoint endpoint = context.endpoint();
-        List<Delivery> deliveries = claimed.deliveries();
-        for (int from = 0; from < deliveries.size(); from += endpoint.batchSize()) {
-            int to = Math.min(deliveries.size(), from + endpoint.batchSize());
-            List<InFlightMessage> batch = new ArrayList<>(to - from);
-            for (Delivery delivery : deliveries.subList(from, to)) {
-                batch.add(new InFlightMessage(endpoint, delivery, claimed.requestedAt() + context.leaseNanos(), sink));
+        long leaseEnd = claimed.requestedAt() + context.leaseNanos();
+        List<InFlightMessage> messages = claimed.deliveries().stream()
+                .map(delivery -> new InFlightMessage(endpoint, delivery, leaseEnd, sink))
+                .toList();
+        try {
+            leases.add(messages, claimed.requestedAt());
+            for (int from = 0; from < messages.size() && used < permits.all(); from += endpoint.batchSize()) {
+                int to = Math.min(messages.size(), from + endpoint.batchSize());
+                start(List.copyOf(messages.subList(from, to)), used >= permits.free());
             }
-            leases.add(batch, claimed.requestedAt());
-            if (used < permits.all()) {
-                start(batch, used >= permits.free());
-            } else {
-                batch.forEach(InFlightMessage::release);
-            }
+        } finally {
+            // There was no permit, or an error. Their leases would be renewed without a run.
+            messages.stream().filter(message -> message.execution() == null).forEach(InFlightMessage::release);
         }
     }
 
@@ -104,8 +102,8 @@ final class ExecutionStarter {
             }
         } catch (Throwable e) {
             // Refused, or no thread could be made.
-            refusedUntil = context.nanos() + PAUSE_AFTER_REFUSAL;
             run.cancelIfNotStarted();
+            refusedUntil = context.nanos() + PAUSE_AFTER_REFUSAL;
             container
                     .engine()
                     .lines()
@@ -114,7 +112,7 @@ final class ExecutionStarter {
                             context.shard().topic(),
                             "No worker takes a message of {}; it is handed back: {}",
                             context.shard(),
-                            LogText.of(e.toString()));
+                            ErrorText.lineOf(e));
         }
     }
 }

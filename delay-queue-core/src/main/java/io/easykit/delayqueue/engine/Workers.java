@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.ListenerEndpoint;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,12 +27,51 @@ interface Workers extends Executor {
 
             @Override
             public void execute(Runnable run) {
-                executor.execute(run);
+                Handover handover = new Handover(run);
+                executor.execute(handover);
+                handover.end();
             }
 
             @Override
             public void stop() {}
         };
+    }
+
+    /**
+     * Gives a run to an executor of the application. An executor that calls it on the thread of the loop, as
+     * {@code CallerRunsPolicy} does, has refused it: this thread renews the leases, and stops the runs. In virtual time that
+     * thread also runs the handlers, but later.
+     */
+    final class Handover implements Runnable {
+
+        private final Runnable run;
+        private final Thread loop = Thread.currentThread();
+
+        // For the thread of the loop only.
+        private boolean hasEnded;
+        private boolean isRefused;
+
+        private Handover(Runnable run) {
+            this.run = run;
+        }
+
+        @Override
+        public void run() {
+            if (Thread.currentThread() == loop && !hasEnded) {
+                isRefused = true;
+            } else {
+                run.run();
+            }
+        }
+
+        private void end() {
+            hasEnded = true;
+            if (isRefused) {
+                throw new RejectedExecutionException(
+                        "The executor runs tasks on the thread that passes them, such as by"
+                                + " CallerRunsPolicy. That thread has to renew leases. Use AbortPolicy.");
+            }
+        }
     }
 
     /**

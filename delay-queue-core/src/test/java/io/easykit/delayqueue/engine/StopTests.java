@@ -389,12 +389,14 @@ class StopTests {
     @MethodSource("refusals")
     void releasesWhatNoWorkerTakesAndTriesAgain(Throwable refusal) {
         AtomicInteger refusals = new AtomicInteger(1);
+        List<TestQueue> self = new ArrayList<>();
         TestQueue full = new TestQueue(builder -> builder.workers(task -> {
             if (refusals.getAndDecrement() > 0) {
                 throw StopTests.<RuntimeException>sneaky(refusal);
             }
-            task.run();
+            self.get(0).node.after(Duration.ZERO, task);
         }));
+        self.add(full);
         full.start(listener(), message -> {});
         full.send("a", Duration.ZERO);
         full.time.advance(Duration.ofSeconds(2));

@@ -1,0 +1,197 @@
+package io.easykit.delayqueue.engine;
+
+import static io.easykit.delayqueue.engine.TestQueue.listener;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.RetryPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+
+/** An error at the end of a run, or at the start of one, keeps no other message in flight. */
+class RunEndTests {
+
+    private static final int BATCH = 10;
+
+    private final List<String> told = new ArrayList<>();
+    private final TestQueue queue = new TestQueue(builder -> builder.listener(new DelayQueueListener() {
+        @Override
+        public void onFailed(DelayQueueEvent.Failed event) {
+            told.add(event.id());
+            throw new IllegalStateException(event.error().getMessage());
+        }
+    }));
+
+    private static final class Unprintable extends IllegalStateException {
+
+        @Override
+        public String getMessage() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private ListenerContainer startBatches(DelayQueueEngine engine, MessageHandler.Batch<String> handler) {
+        ListenerContainer container = engine.batchContainer(
+                listener()
+                        .batchSize(BATCH)
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .build(),
+                handler);
+        container.start();
+        return container;
+    }
+
+    private void sendBatch() {
+        IntStream.range(0, BATCH).forEach(i -> queue.send("m" + i, Duration.ZERO));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"INFO", "DEBUG"})
+    void settlesAllMessagesAfterAnExceptionWhoseOwnMethodsThrow(String level) {
+        Logger logger = (Logger) LoggerFactory.getLogger(ShardEvents.class);
+        Level before = logger.getLevel();
+        logger.setLevel(Level.toLevel(level));
+        try {
+            sendBatch();
+            ListenerContainer container = startBatches(queue.engine, messages -> {
+                throw new Unprintable();
+            });
+            queue.time.advance(Duration.ofSeconds(1));
+
+            assertThat(told).hasSize(BATCH);
+            assertThat(queue.stats().dead()).isEqualTo(BATCH);
+            assertThat(queue.stats().inFlight()).isZero();
+            queue.stop(container);
+        } finally {
+            logger.setLevel(before);
+        }
+    }
+
+    @Test
+    void settlesAllMessagesIfTheListenersOfEventsCannotBeLoaded() {
+        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
+                .listeners(() -> {
+                    throw new NoClassDefFoundError("Meter");
+                })
+                .build();
+        sendBatch();
+        ListenerContainer container = startBatches(engine, messages -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH);
+        queue.stop(container);
+    }
+
+    @Test
+    void settlesTheOtherMessagesAfterAnErrorAtOne() {
+        FailingClock clock = new FailingClock(queue.node);
+        DelayQueueEngine engine =
+                queue.builder(queue.node, queue.memory).loops(clock).build();
+        sendBatch();
+        ListenerContainer container = startBatches(engine, messages -> clock.failOnce());
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH);
+        assertThat(container.busy()).isZero();
+        queue.send("later", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH + 1);
+        queue.stop(container);
+    }
+
+    /** The executor refuses the first run, and the error comes while that is handled. */
+    @Test
+    void releasesTheMessagesOfAClaimThatCouldNotBeStarted() {
+        FailingClock clock = new FailingClock(queue.node);
+        AtomicInteger refusals = new AtomicInteger(1);
+        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
+                .loops(clock)
+                .workers(task -> {
+                    if (refusals.getAndDecrement() > 0) {
+                        clock.failOnce();
+                        throw new RejectedExecutionException("full");
+                    }
+                    queue.node.after(Duration.ZERO, task);
+                })
+                .build();
+        IntStream.range(0, 3).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        ListenerContainer container = queue.start(engine, listener().concurrency(3), message -> {});
+        try {
+            queue.time.advance(Duration.ofMillis(500));
+        } catch (InternalError expected) {
+            assertThat(expected).hasMessage(FailingClock.ERROR);
+        }
+        queue.time.advance(Duration.ofMinutes(2));
+
+        assertThat(queue.runIds()).containsExactlyInAnyOrder("m0", "m1", "m2");
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
+        assertThat(queue.stats().counters().lost()).isZero();
+        queue.stop(container);
+    }
+
+    @Test
+    void releasesTheMessagesOfAClaimThatAreRefusedByAnExceptionWhoseOwnMethodsThrow() {
+        AtomicInteger refusals = new AtomicInteger(2);
+        List<TestQueue> self = new ArrayList<>();
+        TestQueue full = new TestQueue(builder -> builder.workers(task -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new Unprintable();
+            }
+            self.get(0).node.after(Duration.ZERO, task);
+        }));
+        self.add(full);
+        IntStream.range(0, 3).forEach(i -> full.send("m" + i, Duration.ZERO));
+        full.start(listener().concurrency(3), message -> {});
+        full.time.advance(Duration.ofMinutes(2));
+
+        assertThat(full.runIds()).containsExactlyInAnyOrder("m0", "m1", "m2");
+        assertThat(full.stats().counters().lost()).isZero();
+    }
+
+    /** As CallerRunsPolicy does, once through a wrapper that catches the exceptions of tasks. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void releasesWhatItsExecutorWouldRunOnTheThreadOfTheLoop(boolean catches) {
+        AtomicInteger full = new AtomicInteger(1);
+        List<TestQueue> self = new ArrayList<>();
+        TestQueue onCaller = new TestQueue(builder -> builder.workers(task -> {
+            if (full.getAndDecrement() <= 0) {
+                self.get(0).node.after(Duration.ZERO, task);
+                return;
+            }
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                if (!catches) {
+                    throw e;
+                }
+            }
+        }));
+        self.add(onCaller);
+        onCaller.start(listener(), (DelayMessage<String> message) -> {});
+        onCaller.send("a", Duration.ZERO);
+
+        onCaller.time.advance(Duration.ofMillis(500));
+        assertThat(onCaller.runs).isEmpty();
+        assertThat(onCaller.stats().inFlight()).isZero();
+        assertThat(Objects.requireNonNull(onCaller.history("a")).releases()).isEqualTo(1);
+
+        onCaller.time.advance(Duration.ofSeconds(2));
+        assertThat(onCaller.runIds()).containsExactly("a");
+        assertThat(onCaller.stats().counters().acknowledged()).isEqualTo(1);
+    }
+}
