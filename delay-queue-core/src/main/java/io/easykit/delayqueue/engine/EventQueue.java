@@ -29,6 +29,7 @@ final class EventQueue implements LoopExecutor.Step {
     private LoopExecutor.@Nullable Loop loop;
     private boolean delivering;
     private boolean closed;
+    private boolean lacksThread;
     private long dropped;
 
     EventQueue(Events events, LoopExecutor loops) {
@@ -43,19 +44,35 @@ final class EventQueue implements LoopExecutor.Step {
             if (closed) {
                 return;
             }
-            if (waiting.size() >= MOST) {
+            if (waiting.size() < MOST) {
+                waiting.add(event);
+            } else if (dropped++ == 0) {
                 warnOfOverflow();
-                return;
             }
-            waiting.add(event);
-            current = loop;
-            if (current == null) {
-                current = loops.create("delay-queue-events", this);
-                loop = current;
-                current.start();
+            current = started();
+        }
+        if (current != null) {
+            current.wake();
+        }
+    }
+
+    /** Null if no thread can be made. The next event tries again. */
+    private LoopExecutor.@Nullable Loop started() {
+        if (loop == null) {
+            try {
+                LoopExecutor.Loop created = loops.create("delay-queue-events", this);
+                created.start();
+                loop = created;
+            } catch (Throwable e) {
+                if (!lacksThread) {
+                    lacksThread = true;
+                    log.warn(
+                            "Events wait, because no thread can be started for them. Each further event tries again: {}",
+                            ErrorText.lineOf(e));
+                }
             }
         }
-        current.wake();
+        return loop;
     }
 
     @Override
@@ -82,7 +99,7 @@ final class EventQueue implements LoopExecutor.Step {
     }
 
     private void warnOfOverflow() {
-        if (dropped++ == 0) {
+        if (loop != null) {
             log.warn(
                     "The listeners of delay-queue events are too slow: {} events wait for them, and newer ones are dropped"
                             + " until they catch up. Counts and dead letters in the store are complete. Let listeners return"

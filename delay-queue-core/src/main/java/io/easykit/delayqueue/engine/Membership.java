@@ -33,9 +33,9 @@ final class Membership {
             watch.check(); // first: a sampler that is refused must not silence the alert
             sampler.onBeat(beat);
         });
+        created.start();
         current = created;
         last = created;
-        created.start();
     }
 
     /** Waits at most a second for the store. */

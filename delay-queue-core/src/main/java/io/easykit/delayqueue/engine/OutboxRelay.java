@@ -100,8 +100,13 @@ final class OutboxRelay implements OutboxAdmin {
             // A loop that waits for a reply while it is stopped ends later.
             LoopExecutor.Loop created =
                     loops.create("delay-queue-outbox", () -> before.getCount() > 0 ? SOON : step(end));
+            try {
+                created.start();
+            } catch (Throwable e) {
+                end.countDown();
+                throw e;
+            }
             loop = created;
-            created.start();
         }
     }
 

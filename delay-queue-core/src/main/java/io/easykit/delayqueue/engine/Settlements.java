@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.store.Failure;
@@ -127,7 +126,7 @@ final class Settlements {
                     conclude(some.get(i), answers.get(i));
                     list.removeFirst();
                 }
-            } catch (DelayQueueException e) {
+            } catch (RuntimeException | Error e) {
                 some.forEach(InFlightMessage::markSettlementAttempted);
                 throw e;
             }

@@ -157,7 +157,8 @@ final class WakeupSubscriptions implements AutoCloseable {
                 }
             }
             planProof();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Such as a thread that could not be started. Nobody else would try again.
             disconnect();
             again(e);
         }
@@ -199,8 +200,11 @@ final class WakeupSubscriptions implements AutoCloseable {
             disconnect();
             subscribeAll();
         } else {
-            proof.send();
-            planProof();
+            try {
+                proof.send();
+            } finally {
+                planProof();
+            }
         }
     }
 
@@ -218,7 +222,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     /** One retry serves all subscribers, and a failure before it changes nothing. */
     @SuppressWarnings("FutureReturnValueIgnored") // a try throws nothing
-    private void again(RuntimeException failure) {
+    private void again(Throwable failure) {
         if (retryIsPlanned) {
             log.debug("Redis accepts no wakeup subscription. The next attempt is planned.", RedisReply.safe(failure));
             return;
@@ -272,7 +276,7 @@ final class WakeupSubscriptions implements AutoCloseable {
         if (current != null) {
             try {
                 current.destroy();
-            } catch (Exception e) {
+            } catch (Throwable e) {
                 log.debug("The wakeup subscriptions did not end cleanly", e);
             }
         }

@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Objects;
@@ -13,7 +17,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Starts that fail half way, because the system makes no more threads. */
+/** Starts that fail half way, and events that wait, because the system makes no more threads. */
 class ContainerStartTests {
 
     private final TestQueue queue = new TestQueue();
@@ -114,6 +118,69 @@ class ContainerStartTests {
         queue.time.advance(Duration.ofMinutes(1));
         assertThat(queue.runIds()).containsExactly("m");
         queue.stop(container);
+    }
+
+    @Test
+    void deliversTheEventsThatHaveWaitedForAThread() {
+        DelayQueueEngine engine = engine("delay-queue-events");
+        ListenerContainer container =
+                queue.start(engine, listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {
+                    throw new IllegalStateException("no");
+                });
+        threadsLeft = 0;
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+        assertThat(queue.stats().dead()).isEqualTo(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class)).isEmpty();
+
+        threadsLeft = Integer.MAX_VALUE;
+        queue.send("b", Duration.ZERO);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.events(DelayQueueEvent.Died.class))
+                .extracting(DelayQueueEvent.Died::id)
+                .containsExactly("a", "b");
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+        queue.stop(container);
+    }
+
+    @Test
+    void joinsTheOtherNodesAfterAJoinThatGotNoThread() {
+        DelayQueueEngine engine = engine("delay-queue-heartbeat");
+        threadsLeft = 0;
+        assertThatThrownBy(engine::join).isInstanceOf(OutOfMemoryError.class);
+
+        threadsLeft = Integer.MAX_VALUE;
+        engine.join();
+        queue.time.advance(Duration.ofSeconds(30));
+
+        assertThat(engine.fleet().nodes()).hasSize(1);
+    }
+
+    @Test
+    void startsTheRelayOfTheOutboxAfterAStartThatGotNoThread() {
+        TestTransactions transactions = new TestTransactions();
+        InMemorySendOutbox.Tables tables =
+                new InMemorySendOutbox.Tables(() -> queue.time.now().toEpochMilli());
+        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
+                .loops(loops("delay-queue-outbox"))
+                .transactions(transactions)
+                .sendPhase(SendPhase.OUTBOX)
+                .outbox(new InMemorySendOutbox(tables, transactions), Duration.ofSeconds(30))
+                .build();
+        OutboxRelay relay = (OutboxRelay) Objects.requireNonNull(engine.outbox());
+        threadsLeft = 0;
+        assertThatThrownBy(relay::start).isInstanceOf(OutOfMemoryError.class);
+
+        threadsLeft = Integer.MAX_VALUE;
+        relay.start();
+        transactions.begin();
+        engine.template().send(OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1)));
+        transactions.commit();
+        queue.time.advance(Duration.ofMinutes(1));
+
+        assertThat(queue.stats().waiting()).isEqualTo(1);
+        relay.beginStop();
     }
 
     private ListenerContainer withoutThreadForItsStop() {

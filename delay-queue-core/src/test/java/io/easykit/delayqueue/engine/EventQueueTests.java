@@ -2,13 +2,18 @@ package io.easykit.delayqueue.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class EventQueueTests {
 
@@ -23,7 +28,41 @@ class EventQueueTests {
                         }
                     })),
                     new RepeatedLines(System::nanoTime)),
-            time.node());
+            scarce(time.node()));
+    private int threadsLeft = 1;
+
+    private LoopExecutor scarce(LoopExecutor loops) {
+        return new LoopExecutor() {
+            @Override
+            public long nanos() {
+                return loops.nanos();
+            }
+
+            @Override
+            public void sleep(long nanos) throws InterruptedException {
+                loops.sleep(nanos);
+            }
+
+            @Override
+            public Loop create(String name, Step step) {
+                Loop loop = loops.create(name, step);
+                return new Loop() {
+                    @Override
+                    public void start() {
+                        if (threadsLeft-- <= 0) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        loop.start();
+                    }
+
+                    @Override
+                    public void wake() {
+                        loop.wake();
+                    }
+                };
+            }
+        };
+    }
 
     private static DelayQueueEvent event(int i) {
         return new DelayQueueEvent.LeaseLost("orders", "close", "m" + i);
@@ -51,6 +90,31 @@ class EventQueueTests {
         queue.emit(event(-1));
         time.advance(Duration.ofMillis(1));
         assertThat(told).hasSize(EventQueue.MOST + 1);
+    }
+
+    /** The listeners are not slow then, so the log does not say that they are. */
+    @Test
+    void goesOnAfterAnOverflowWithoutAThread() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(EventQueue.class);
+        logger.addAppender(log);
+        threadsLeft = 0;
+        IntStream.range(0, EventQueue.MOST + 500)
+                .mapToObj(EventQueueTests::event)
+                .forEach(queue::emit);
+        threadsLeft = 1;
+        queue.emit(event(-1));
+        time.advance(Duration.ofMillis(1));
+        logger.detachAppender(log);
+
+        assertThat(told).hasSize(EventQueue.MOST);
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .noneMatch(line -> line.contains("too slow"))
+                .last()
+                .asString()
+                .startsWith("501 events were not delivered");
     }
 
     @Test

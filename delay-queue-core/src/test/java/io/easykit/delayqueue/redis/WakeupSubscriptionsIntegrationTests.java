@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -153,6 +154,30 @@ class WakeupSubscriptionsIntegrationTests {
                 .filteredOn(event -> event.getLevel() == Level.ERROR)
                 .isEmpty();
         second.close();
+        wakeups.close();
+        destroy(connections);
+    }
+
+    @Test
+    void subscribesAfterAnErrorSuchAsOfAThreadThatCouldNotBeMade() throws Exception {
+        AtomicInteger errors = new AtomicInteger(1);
+        LettuceConnectionFactory connections =
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port())) {
+                    @Override
+                    public RedisConnection getConnection() {
+                        if (errors.getAndDecrement() > 0) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        return super.getConnection();
+                    }
+                };
+        connections.afterPropertiesSet();
+        connections.start();
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        Subscription subscription = listen(wakeups, SHARDS.get(0));
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> allAreHeard(SHARDS.subList(0, 1)));
+        subscription.close();
         wakeups.close();
         destroy(connections);
     }
