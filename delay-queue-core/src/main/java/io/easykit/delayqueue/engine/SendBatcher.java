@@ -139,9 +139,10 @@ final class SendBatcher {
 
         /** Makes the call for this send and for those that wait by now. */
         Stored lead(PendingSend own) {
-            List<PendingSend> group = takeGroup(own);
-            List<PendingSend> others = group.subList(1, group.size());
+            List<PendingSend> others = List.of();
             try {
+                List<PendingSend> group = takeGroup(own);
+                others = group.subList(1, group.size());
                 List<Stored> outcomes = send(group);
                 for (int i = 1; i < group.size(); i++) {
                     Stored outcome = outcomes.get(i);
@@ -221,7 +222,9 @@ final class SendBatcher {
         }
 
         private synchronized List<PendingSend> takeGroup(PendingSend own) {
-            List<PendingSend> group = new ArrayList<>(List.of(own));
+            // With room for all, so that none is removed and lost if memory is too short for the list.
+            List<PendingSend> group = new ArrayList<>(1 + Math.min(waiting.size(), QueueStore.MAX_BATCH));
+            group.add(own);
             int bytes = own.bytes();
             while (!waiting.isEmpty() && group.size() < QueueStore.MAX_BATCH && bytes < MOST_BYTES) {
                 PendingSend pending = waiting.remove();
