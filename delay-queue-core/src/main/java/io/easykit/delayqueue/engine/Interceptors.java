@@ -147,6 +147,7 @@ final class Interceptors {
         private final List<DelayMessage<Object>> given;
         private final MessageHandler.Batch<Object> rest;
         private final Thread worker = Thread.currentThread();
+        private boolean called;
 
         RunLevel(
                 DelayListenerInterceptor interceptor,
@@ -170,12 +171,19 @@ final class Interceptors {
                         "has called the handler on another thread: it would not be interrupted if the lease is lost. Call"
                                 + " it on the same thread.");
             }
+            if (called) {
+                throw wrong(
+                        interceptor,
+                        "has called the handler twice, and the second call has run nothing: a second run needs another"
+                                + " delivery, with a lease of its own. To repeat runs, throw, and set the retry policy.");
+            }
             if (passed != given && !ids(given).equals(ids(passed))) {
                 throw wrong(
                         interceptor,
                         "has called the handler with other messages than its own: a message that is left out would be"
                                 + " acknowledged without a run. Pass on all of them, or throw.");
             }
+            called = true;
             rest.handle(given);
         }
 

@@ -234,6 +234,40 @@ class InterceptorTests {
     }
 
     @Test
+    void failsARunWhoseInterceptorCallsTheHandlerTwice() {
+        TestQueue twice = queue(List.of(), List.of((endpoint, messages, handler) -> {
+            handler.handle(messages);
+            handler.handle(messages);
+        }));
+        twice.start(listener().retry(RetryPolicy.fixed(2, Duration.ofHours(1))), message -> calls.add("run"));
+        twice.send("a", Duration.ZERO);
+        twice.time.advance(Duration.ofMillis(500));
+
+        assertThat(calls).containsExactly("run");
+        assertThat(twice.lastError("a")).contains("has called the handler twice");
+    }
+
+    @Test
+    void failsARunWhoseInterceptorRepeatsAHandlerThatHasThrown() {
+        TestQueue repeated = queue(List.of(), List.of((endpoint, messages, handler) -> {
+            try {
+                handler.handle(messages);
+            } catch (IllegalArgumentException e) {
+                handler.handle(messages);
+            }
+        }));
+        repeated.start(listener().retry(RetryPolicy.fixed(2, Duration.ofHours(1))), message -> {
+            calls.add("run");
+            throw new IllegalArgumentException("no");
+        });
+        repeated.send("a", Duration.ZERO);
+        repeated.time.advance(Duration.ofMillis(500));
+
+        assertThat(calls).containsExactly("run");
+        assertThat(repeated.lastError("a")).contains("has called the handler twice");
+    }
+
+    @Test
     void failsARunWhoseInterceptorCallsTheHandlerOnAnotherThread() {
         TestQueue elsewhere = queue(List.of(), List.of((endpoint, messages, handler) -> {
             ExecutorService threads = Executors.newSingleThreadExecutor();
