@@ -311,7 +311,7 @@ public final class CacheOptions {
 
         /**
          * Sets how long nothing is stored after an update that crashed; 30 seconds by default, at least 10 ms. For this time
-         * AP readers may get the old value. Longer than any commit.
+         * AP readers may get the old value. Longer than any commit. It is renewed while the action of an update runs.
          */
         public Builder updateLease(Duration value) {
             this.updateLease = value;

@@ -11,7 +11,6 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Partitions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -215,19 +214,8 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return relay == null ? null : relay.backlog();
     }
 
-    /** See {@link UpdatePreparation#refuseIfUnavailable}. */
-    void refuseIfUnavailable(Collection<? extends CacheKey<?>> keys) {
-        preparation.refuseIfUnavailable(keys);
-    }
-
-    /** See {@link UpdatePreparation#prepare}. */
-    boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
-        return preparation.prepare(keys, token, lease, beforeCommit);
-    }
-
-    /** See {@link UpdatePreparation#prepareLate}. */
-    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        return preparation.prepareLate(keys, token, lease);
+    UpdatePreparation preparation() {
+        return preparation;
     }
 
     /**
@@ -313,9 +301,10 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         lateCommits.add(open, end);
     }
 
-    /** Ends the updates whose work cannot be committed any more. */
+    /** Ends the updates whose work cannot be committed any more. Before that, renews the marks of those that run. */
     @Override
     public void invalidateLateCommits() {
+        preparation.renewals().renewDue();
         lateCommits.endClosed();
     }
 

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Writes</h2>
  *
  * A write has its turn alone: prepare, then a transaction of its own around the action, then invalidate. If the preparation
- * fails, no transaction begins. Its lease can end before a long action does, so the keys are prepared again before the commit,
- * like those of any transaction. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
+ * fails, no transaction begins. Redis may lose the preparation during a long action, so the keys are prepared again before the
+ * commit, like those of any transaction. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
  * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
  * bound of its wait is for all of them together. A write that runs outside the order has a transaction of its own, too.
  * So has a write of all entries, which waits for no turn: the turns of the other keys of the update are all that it has.

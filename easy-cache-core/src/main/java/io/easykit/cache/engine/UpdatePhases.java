@@ -2,7 +2,9 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.engine.MarkRenewals.Renewal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -37,7 +39,8 @@ final class UpdatePhases {
      */
     boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
-        return inEach(keys, atLeast, (cluster, group, lease) -> cluster.prepare(group, token, lease, beforeCommit));
+        return inEach(keys, atLeast, (cluster, group, lease) -> cluster.preparation()
+                .prepare(group, token, lease, beforeCommit));
     }
 
     /**
@@ -47,7 +50,7 @@ final class UpdatePhases {
      *     was sent, and an update whose action has not run needs no end
      */
     void refuseIfUnavailable(Collection<? extends CacheKey<?>> keys) {
-        byCluster(keys).forEach(CacheCluster::refuseIfUnavailable);
+        byCluster(keys).forEach((cluster, group) -> cluster.preparation().refuseIfUnavailable(group));
     }
 
     /** The first phase of an update in one cluster. */
@@ -125,7 +128,27 @@ final class UpdatePhases {
 
     /** Prepares updates whose work may be done already. Refuses none. Returns whether Redis has acknowledged all. */
     boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token) {
-        return inEach(keys, null, (cluster, group, lease) -> cluster.prepareLate(group, token, lease));
+        return inEach(
+                keys, null, (cluster, group, lease) -> cluster.preparation().prepareLate(group, token, lease));
+    }
+
+    /**
+     * Prepares an update again and again, until the renewals are stopped. To be called before {@link #prepare}, with the same
+     * values.
+     */
+    List<Renewal> renew(Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast) {
+        List<Renewal> renewals = new ArrayList<>();
+        inEach(
+                keys,
+                atLeast,
+                (cluster, group, lease) -> renewals.add(cluster.preparation().renew(group, token, lease)));
+        return renewals;
+    }
+
+    /** Ends an update once more when no command from before its end can arrive any more. */
+    void endAgain(Collection<? extends CacheKey<?>> keys, String token) {
+        long since = ticker.nanoTime();
+        endWhenClosed(keys, token, () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos());
     }
 
     /** Ends updates once more when their work cannot be committed any more; those that clear a cache as {@link #end} does. */
@@ -156,7 +179,7 @@ final class UpdatePhases {
         String token = newToken();
         Set<CacheCluster> acknowledged = new HashSet<>();
         groups.forEach((cluster, group) -> {
-            if (keys.size() > 1 && cluster.prepareLate(group, token, lease(group, null))) {
+            if (keys.size() > 1 && cluster.preparation().prepareLate(group, token, lease(group, null))) {
                 acknowledged.add(cluster);
             }
         });

@@ -29,6 +29,7 @@ final class UpdatePreparation {
     private final DegradedOptions degraded;
     private final StoppedCluster afterStop;
     private final @Nullable OutboxWriter outbox;
+    private final MarkRenewals renewals;
     private final Transactions transactions;
     private final Ticker ticker;
 
@@ -46,6 +47,7 @@ final class UpdatePreparation {
         this.outbox = outbox;
         this.transactions = engine.transactions();
         this.ticker = engine.ticker();
+        this.renewals = new MarkRenewals(ticker);
     }
 
     /**
@@ -159,6 +161,15 @@ final class UpdatePreparation {
             log.debug("The update of {} could not be prepared in Redis '{}'", keys, id, away);
             return false;
         }
+    }
+
+    /** Prepares an update again while its action runs. See {@link MarkRenewals}. */
+    MarkRenewals.Renewal renew(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        return renewals.start(lease, () -> prepareLate(keys, token, lease));
+    }
+
+    MarkRenewals renewals() {
+        return renewals;
     }
 
     private void refuseOrGoOn(Collection<? extends CacheKey<?>> keys, StoreUnavailableException away) {

@@ -4,6 +4,7 @@ import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.Transactions.Completion;
+import io.easykit.cache.engine.MarkRenewals.Renewal;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.IdentityHashMap;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>{@link #around} is for any action. It prepares and invalidates around the action
- *       and, inside a transaction, around the end of that transaction as well.
+ *       and, inside a transaction, around the end of that transaction as well. The action may last longer than the lease of
+ *       the intent, which is renewed meanwhile ({@link MarkRenewals}).
  *   <li>{@link #inTransaction} is for an action that does its work in the current transaction. The phases belong to
  *       the transaction alone: {@code beforeCommit} and {@code afterCompletion}. ({@code afterCommit} is not called when
  *       the commit throws, although the data may have changed.)
@@ -59,10 +61,12 @@ final class Updates {
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         phases.refuseIfUnavailable(keys);
         String token = UpdatePhases.newToken();
+        Duration timeout = transactions.timeout();
+        List<Renewal> renewals = phases.renew(keys, token, timeout);
         boolean acknowledged = false;
         boolean begun = false;
         try {
-            acknowledged = phases.prepare(keys, token, transactions.timeout(), false);
+            acknowledged = phases.prepare(keys, token, timeout, false);
             // Not before: if this update is refused, its transaction may go on, and be committed.
             if (isPresent()) {
                 enlist(keys);
@@ -70,10 +74,14 @@ final class Updates {
             begun = true;
             return running.run(keys, action);
         } finally {
+            boolean certain = MarkRenewals.stop(renewals);
             if (transactions.isEndHidden()) {
                 phases.end(keys, NO_TOKEN, acknowledged);
             } else {
                 endPrepared(keys, token, acknowledged);
+                if (!certain && transactions.lateCommit() == null) {
+                    phases.endAgain(keys, token);
+                }
             }
             if (begun) {
                 awaitSeen(keys);

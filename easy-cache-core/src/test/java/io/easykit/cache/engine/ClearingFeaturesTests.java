@@ -130,6 +130,7 @@ class ClearingFeaturesTests {
 
     private void prepareAndDie(CacheSpec<String> spec) {
         here.cluster("default")
+                .preparation()
                 .prepare(List.of(spec.all()), "token", spec.options().updateLease(), false);
     }
 

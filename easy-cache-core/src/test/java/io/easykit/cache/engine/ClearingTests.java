@@ -229,7 +229,7 @@ class ClearingTests {
     }
 
     private void prepareAndDie(CacheSpec<String> spec) {
-        here.cluster("default").prepare(List.of(spec.all()), "token", LEASE, false);
+        here.cluster("default").preparation().prepare(List.of(spec.all()), "token", LEASE, false);
     }
 
     @Test

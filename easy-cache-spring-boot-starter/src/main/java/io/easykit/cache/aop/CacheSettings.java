@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param loadWaitTimeout Maximum time for a reader to wait for the load of another reader before it loads the value itself,
  *     from 0s to 3650d. Set it longer than the slowest load.
  * @param updateLease Time for which an entry is not stored after its updater crashed, and for which ap may return the stale
- *     value then, from 10ms to 3650d. Set it longer than any commit takes.
+ *     value then, from 10ms to 3650d. Set it longer than any commit takes. It is renewed while the method of an update runs.
  * @param reload Thread on which a value is reloaded while the older one may still be returned: background, or caller if
  *     the load depends on state of the calling thread.
  * @param staleOnError Time after the end of its TTL for which a value may still be returned if the load of a new one fails, from
