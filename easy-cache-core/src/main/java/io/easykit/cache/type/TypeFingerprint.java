@@ -1,6 +1,7 @@
 package io.easykit.cache.type;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
@@ -9,6 +10,7 @@ import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
@@ -31,14 +33,18 @@ import java.util.stream.Stream;
  * subtypes, to any depth. Values are stored under it, so a node with different classes does not read values that it would
  * restore half: neither older nor newer ones.
  *
- * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do: they describe how an object is
- * built. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient} count:
+ * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do, and those that contain them
+ * ({@code @JacksonAnnotationsInside}): they describe how an object is built. Mix-ins are not part of the type, and do not count. The
+ * texts that {@code @JsonValue} gives the constants of an enum count. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient} count:
  * a version that fills such a field must not read the value of one that does not have it.
  */
 public final class TypeFingerprint {
 
     /** Part of every fingerprint. Raise it if the codec's form of values changes. */
-    private static final String FORM = "2";
+    private static final String FORM = "3";
+
+    /** Marks an annotation type whose own annotations count in its place. */
+    private static final String BUNDLE = "com.fasterxml.jackson.annotation.JacksonAnnotationsInside";
 
     /** Characters of 6 bits each. */
     private static final int LENGTH = 6;
@@ -130,13 +136,11 @@ public final class TypeFingerprint {
         try {
             visitAnnotations(type);
             if (type.isEnum()) {
-                Arrays.stream(type.getEnumConstants()).forEach(constant -> text.append(((Enum<?>) constant).name())
-                        .append(','));
-            } else {
-                visitCreators(type);
-                visitFields(type, arguments);
-                visitParent(type, arguments);
+                visitConstants(type);
             }
+            visitCreators(type, arguments);
+            visitFields(type, arguments);
+            visitParent(type, arguments);
             if (type.isSealed()) {
                 Arrays.stream(type.getPermittedSubclasses())
                         .sorted(Comparator.comparing(Class::getName))
@@ -161,19 +165,44 @@ public final class TypeFingerprint {
                 });
     }
 
-    /** Constructors and methods that Jackson uses. */
-    private void visitCreators(Class<?> type) {
+    private void visitConstants(Class<?> type) {
+        List<AccessibleObject> codes = EnumCodes.membersOf(type);
+        for (Object constant : type.getEnumConstants()) {
+            text.append(((Enum<?>) constant).name());
+            visitAnnotations(EnumCodes.fieldOf((Enum<?>) constant));
+            codes.forEach(code -> text.append('=').append(EnumCodes.read(code, constant)));
+            text.append(',');
+        }
+    }
+
+    /** Constructors and methods that Jackson uses: they, or their parameters, are annotated. */
+    private void visitCreators(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
         Stream<Executable> constructors = Stream.of(type.getDeclaredConstructors());
         Stream<Executable> methods = Stream.of(type.getDeclaredMethods());
         Stream.concat(constructors, methods)
-                .filter(member ->
-                        !member.isSynthetic() && !codecAnnotations(member).isEmpty())
+                .filter(member -> !member.isSynthetic() && isAnnotated(member))
                 .sorted(Comparator.comparing(Executable::toString))
-                .forEach(member -> {
-                    text.append(member instanceof Constructor<?> ? "new" : member.getName());
-                    text.append(Arrays.toString(member.getParameterTypes()));
-                    visitAnnotations(member);
-                });
+                .forEach(member -> visitCreator(member, arguments));
+    }
+
+    private static boolean isAnnotated(Executable member) {
+        return Stream.concat(Stream.of(member), Stream.of(member.getParameters()))
+                .anyMatch(element -> !codecAnnotations(element).isEmpty());
+    }
+
+    /** The names of parameters may be those of properties. */
+    private void visitCreator(Executable member, Map<TypeVariable<?>, Type> arguments) {
+        text.append(member instanceof Constructor<?> ? "new" : member.getName());
+        visitAnnotations(member);
+        for (Parameter parameter : member.getParameters()) {
+            text.append(',').append(parameter.getName()).append(':');
+            visitAnnotations(parameter);
+            visit(parameter.getParameterizedType(), arguments);
+        }
+        if (member instanceof Method method) {
+            text.append("->");
+            visit(method.getGenericReturnType(), arguments);
+        }
     }
 
     private void visitParent(Class<?> type, Map<TypeVariable<?>, Type> arguments) {
@@ -192,19 +221,36 @@ public final class TypeFingerprint {
 
     private static List<Annotation> codecAnnotations(AnnotatedElement element) {
         return Stream.of(element.getDeclaredAnnotations())
-                .filter(annotation -> isJacksons(annotation.annotationType()))
+                .filter(annotation -> isJacksons(annotation) || isBundle(annotation))
                 .sorted(Comparator.comparing(
                         annotation -> annotation.annotationType().getName()))
                 .toList();
     }
 
-    private static boolean isJacksons(Class<?> type) {
-        return type.getName().startsWith("com.fasterxml.jackson.")
-                || type.getName().startsWith("tools.jackson.");
+    private static boolean isJacksons(Annotation annotation) {
+        String name = annotation.annotationType().getName();
+        return name.startsWith("com.fasterxml.jackson.") || name.startsWith("tools.jackson.");
+    }
+
+    /** Whether an annotation of the application stands for those of Jackson on its type. */
+    private static boolean isBundle(Annotation annotation) {
+        return Stream.of(annotation.annotationType().getDeclaredAnnotations())
+                .anyMatch(inside -> inside.annotationType().getName().equals(BUNDLE));
     }
 
     private void visitAnnotation(Annotation annotation) {
-        text.append('@').append(annotation.annotationType().getName()).append('(');
+        Class<?> type = annotation.annotationType();
+        text.append('@').append(type.getName());
+        if (isJacksons(annotation)) {
+            visitAttributes(annotation);
+        } else if (seen.putIfAbsent("@" + type.getName(), seen.size()) == null) {
+            // A bundle may contain itself. Jackson ignores its attributes.
+            visitAnnotations(type);
+        }
+    }
+
+    private void visitAttributes(Annotation annotation) {
+        text.append('(');
         Stream.of(annotation.annotationType().getDeclaredMethods())
                 .sorted(Comparator.comparing(Method::getName))
                 .forEach(attribute -> {

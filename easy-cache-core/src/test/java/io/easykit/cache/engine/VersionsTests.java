@@ -50,6 +50,75 @@ class VersionsTests {
             record Square(int %s) implements Value { Square { assert %s >= 0; } }
             """;
 
+    /** What a constant is in JSON, and how it is read. */
+    private static final String CODES =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            public enum Value implements Coded {
+                A("%s"), B("%s");
+                %s final String code;
+                Value(String code) { this.code = code; }
+                @Override %s public String code() { return code; }
+                %s static Value of(String code) { return A.code.equals(code) ? A : B; }
+            }
+            interface Coded { %s String code(); }
+            """;
+
+    private static final String BY_PARAMETERS =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            public class Value {
+                final int width; final int height;
+                Value(@JsonProperty("%1$s") int %2$s, @JsonProperty("%3$s") int %4$s) {
+                    this.width = width; this.height = height;
+                }
+            }
+            """;
+
+    private static final String BY_FACTORY =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            public class Value {
+                int width; int height;
+                @JsonCreator static Value of(@JsonProperty("%1$s") int %2$s, @JsonProperty("%3$s") int %4$s) {
+                    Value value = new Value();
+                    value.width = width; value.height = height;
+                    return value;
+                }
+            }
+            """;
+
+    private static final String BY_DELEGATE =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            public class Value {
+                private final int content;
+                @JsonCreator(mode = JsonCreator.Mode.DELEGATING) Value(Json json) { content = json.%s(); }
+                @JsonValue Json json() { return new Json(content); }
+            }
+            record Json(int %s) { Json { assert %s >= 0; } }
+            """;
+
+    private static final String BUNDLED =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            import java.lang.annotation.*;
+            public class Value { @First int %2$s; @Second int %4$s; }
+            @JacksonAnnotationsInside @JsonProperty("%1$s") @Retention(RetentionPolicy.RUNTIME) @interface First {}
+            @JacksonAnnotationsInside @JsonProperty("%3$s") @Retention(RetentionPolicy.RUNTIME) @interface Second {}
+            """;
+
+    /** The bundles contain each other, too. */
+    private static final String NESTED =
+            """
+            import com.fasterxml.jackson.annotation.*;
+            import java.lang.annotation.*;
+            public class Value { @First int %2$s; @Second int %4$s; }
+            @JacksonAnnotationsInside @Inner @Retention(RetentionPolicy.RUNTIME) @interface First {}
+            @JacksonAnnotationsInside @First @JsonProperty("%1$s") @Retention(RetentionPolicy.RUNTIME) @interface Inner {}
+            @JacksonAnnotationsInside @JsonProperty("%3$s") @Retention(RetentionPolicy.RUNTIME) @interface Second {}
+            """;
+
     private final Workbench bench = new Workbench();
 
     /** One side of a deployment: a type, and the JSON of a value of it; null for "nothing". */
@@ -139,7 +208,47 @@ class VersionsTests {
                 change(
                         "a list to an array",
                         new Version(generic(List.class, Integer.class), "[1]"),
-                        new Version(int[].class, "[1]")));
+                        new Version(int[].class, "[1]")),
+                change(
+                        "names of parameters that are swapped",
+                        size(BY_PARAMETERS, "w", "h"),
+                        size(BY_PARAMETERS, "h", "w")),
+                change(
+                        "annotated parameters that are swapped",
+                        Version.of(BY_PARAMETERS.formatted("w", "width", "h", "height"), "{\"w\":1,\"h\":2}"),
+                        Version.of(BY_PARAMETERS.formatted("w", "height", "h", "width"), "{\"w\":1,\"h\":2}")),
+                change("names in a factory that are swapped", size(BY_FACTORY, "w", "h"), size(BY_FACTORY, "h", "w")),
+                change(
+                        "the class that an annotated parameter takes",
+                        Version.of(BY_DELEGATE.formatted("a", "a", "a"), "{\"a\":1}"),
+                        Version.of(BY_DELEGATE.formatted("b", "b", "b"), "{\"b\":1}")),
+                change("the content of bundles", size(BUNDLED, "w", "h"), size(BUNDLED, "h", "w")),
+                change("the content of a bundle in a bundle", size(NESTED, "w", "h"), size(NESTED, "h", "w")),
+                change(
+                        "codes of constants that are swapped",
+                        codes("x", "y", "@JsonValue", "", "", ""),
+                        codes("y", "x", "@JsonValue", "", "", "")),
+                change(
+                        "codes of constants that a method returns",
+                        codes("x", "y", "", "@JsonValue", "@JsonCreator", ""),
+                        codes("y", "x", "", "@JsonValue", "@JsonCreator", "")),
+                change(
+                        "codes of constants that a method of an interface returns",
+                        codes("x", "y", "", "", "@JsonCreator", "@JsonValue"),
+                        codes("y", "x", "", "", "@JsonCreator", "@JsonValue")));
+    }
+
+    /** A width of 1 and a height of 2. */
+    private static Version size(String source, String width, String height) {
+        return Version.of(
+                source.formatted(width, "width", height, "height"), "{\"" + width + "\":1,\"" + height + "\":2}");
+    }
+
+    /** The first constant. */
+    private static Version codes(String first, String second, String... annotations) {
+        Object[] parts =
+                Stream.concat(Stream.of(first, second), Stream.of(annotations)).toArray();
+        return Version.of(CODES.formatted(parts), "\"" + first + "\"");
     }
 
     @ParameterizedTest(name = "{0}")
@@ -229,6 +338,39 @@ class VersionsTests {
         String reordered = "public class Value { static int s; int a; String b; int m() { return 0; } }";
         assertThat(TypeFingerprint.of(Sources.compile(reordered)))
                 .isEqualTo(TypeFingerprint.of(Sources.compile("public class Value { String b; int a; }")));
+    }
+
+    /** Not all of these count for the codec of the cache, but for one of the application. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "public enum Value { A }|public enum Value { @JsonProperty(\"x\") A }",
+                "public enum Value { @JsonAlias(\"a\") A }|public enum Value { @JsonAlias(\"b\") A }",
+                "public enum Value { A }|public enum Value { A; @JsonCreator static Value of(String a) { return A; } }",
+                "public enum Value { A; int x; }|public enum Value { A; @JsonProperty int x; }",
+                "public enum Value { A }|@JsonFormat(shape = JsonFormat.Shape.NUMBER) public enum Value { A }",
+                "public class Value { void set(int a) {} }|public class Value { void set(@JsonProperty(\"a\") int a) {} }",
+                "public class Value { int a; }|public class Value { int a; @JsonSetter(\"b\") void set(int c) {} }",
+                "public record Value(int a) {}|public record Value(@JsonAlias(\"b\") int a) {}"
+            })
+    void seeTheAnnotationsOfAllMembers(String old, String young) {
+        String imported = "import com.fasterxml.jackson.annotation.*; ";
+        assertThat(TypeFingerprint.of(Sources.compile(imported + old)))
+                .isNotEqualTo(TypeFingerprint.of(Sources.compile(imported + young)))
+                .isEqualTo(TypeFingerprint.of(Sources.compile(imported + old)));
+    }
+
+    @Test
+    void shareTheirValuesIfTheCodeOfAConstantCannotBeRead() {
+        String source =
+                """
+                public enum Value {
+                    A;
+                    @com.fasterxml.jackson.annotation.JsonValue String code() { throw new IllegalStateException(); }
+                }
+                """;
+        assertThat(TypeFingerprint.of(Sources.compile(source))).isEqualTo(TypeFingerprint.of(Sources.compile(source)));
     }
 
     @Test

@@ -1,0 +1,59 @@
+package io.easykit.cache.type;
+
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The texts that stand for the constants of an enum in JSON: those of the members with {@code @JsonValue}. */
+final class EnumCodes {
+
+    private static final String VALUE = "com.fasterxml.jackson.annotation.JsonValue";
+
+    /** In place of a text that cannot be read. */
+    private static final String UNKNOWN = "?";
+
+    private EnumCodes() {}
+
+    /** The fields and methods of an enum, and of its interfaces, that return such a text. */
+    static List<AccessibleObject> membersOf(Class<?> type) {
+        return withInterfaces(type)
+                .flatMap(one -> Stream.<AccessibleObject>concat(
+                        Stream.of(one.getDeclaredFields()), Stream.of(one.getDeclaredMethods())))
+                .filter(member -> isValue(member))
+                .distinct()
+                .sorted(Comparator.comparing(Object::toString))
+                .toList();
+    }
+
+    private static Stream<Class<?>> withInterfaces(Class<?> type) {
+        return Stream.concat(Stream.of(type), Stream.of(type.getInterfaces()).flatMap(EnumCodes::withInterfaces));
+    }
+
+    private static boolean isValue(AccessibleObject member) {
+        return Stream.of(member.getDeclaredAnnotations())
+                .anyMatch(annotation -> annotation.annotationType().getName().equals(VALUE));
+    }
+
+    /** The field of a constant, with its annotations. */
+    static Field fieldOf(Enum<?> constant) {
+        try {
+            return constant.getDeclaringClass().getDeclaredField(constant.name());
+        } catch (NoSuchFieldException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** Calls code of the application if the member is a method. */
+    static String read(AccessibleObject member, Object constant) {
+        try {
+            member.setAccessible(true);
+            return String.valueOf(
+                    member instanceof Field field ? field.get(constant) : ((Method) member).invoke(constant));
+        } catch (ReflectiveOperationException | RuntimeException unreadable) {
+            return UNKNOWN;
+        }
+    }
+}
