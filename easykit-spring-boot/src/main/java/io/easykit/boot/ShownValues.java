@@ -10,8 +10,11 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
@@ -27,6 +30,8 @@ public final class ShownValues {
 
     private static final char BYTE_ORDER_MARK = '\uFEFF';
 
+    private static final Logger log = LoggerFactory.getLogger(ShownValues.class);
+
     private final @Nullable BinaryOperator<String> mask;
 
     /** @param mask gets a name and a value, and returns another value if it has to be masked; null masks nothing */
@@ -34,14 +39,36 @@ public final class ShownValues {
         this.mask = mask;
     }
 
-    /** Values masked by the functions that mask them in the actuator. Without functions nothing is masked. */
+    /**
+     * Values masked by the functions that mask them in the actuator. Without functions nothing is masked. A value for which a
+     * function throws is masked too.
+     */
     public static ShownValues maskedBy(List<SanitizingFunction> functions) {
         if (functions.isEmpty()) {
             return new ShownValues(null);
         }
         Sanitizer sanitizer = new Sanitizer(functions);
-        return new ShownValues(
-                (name, value) -> String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true)));
+        AtomicBoolean warned = new AtomicBoolean();
+        return new ShownValues((name, value) -> {
+            try {
+                return String.valueOf(sanitizer.sanitize(new SanitizableData(null, name, value), true));
+            } catch (RuntimeException failure) {
+                if (warned.compareAndSet(false, true)) {
+                    warn(failure);
+                }
+                return SanitizableData.SANITIZED_VALUE;
+            }
+        });
+    }
+
+    /** Leaves out the message of the failure, which may contain the value. */
+    private static void warn(RuntimeException failure) {
+        StackTraceElement[] stack = failure.getStackTrace();
+        log.warn(
+                "A SanitizingFunction fails for a value of a message with {} at {}. Each value for which it fails is masked:"
+                        + " correct it. Headers and bodies have no property source. Logged once.",
+                failure.getClass().getName(),
+                stack.length == 0 ? "an unknown place" : stack[0]);
     }
 
     /** The value of a header. */

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 class ShownValuesTests {
 
@@ -107,6 +110,28 @@ class ShownValuesTests {
         assertThat(masking.header("token", "t0ken")).isEqualTo("-");
         assertThat(masking.header("other", "t0ken")).isEqualTo("t0ken");
         assertThat(ShownValues.maskedBy(List.of()).header("token", "t0ken")).isEqualTo("t0ken");
+    }
+
+    /** Bodies and headers have no property source, which such a function may rely on. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void masksIfAFunctionOfTheApplicationFailsAndWarnsOnce(CapturedOutput log) {
+        ShownValues masking = ShownValues.maskedBy(
+                List.of(data -> data.getPropertySource().getName().equals("vault") ? data.withSanitizedValue() : data));
+        byte[] json = "{\"order\":\"s3cret\",\"count\":7}".getBytes(UTF_8);
+        byte[] text = "a s3cret".getBytes(UTF_8);
+
+        assertThat(masking.header("token", "s3cret")).isEqualTo("******");
+        assertThat(masking.body(json, json.length))
+                .containsEntry("kind", "json")
+                .containsEntry("text", "\"******\"")
+                .containsEntry("masked", true);
+        assertThat(masking.preview(json)).isEqualTo("\"******\"");
+        assertThat(masking.body(text, text.length)).containsEntry("text", "******");
+        assertThat(log.toString().split("SanitizingFunction", -1)).hasSize(2);
+        assertThat(log)
+                .contains("with java.lang.NullPointerException at io.easykit.boot.ShownValuesTests")
+                .doesNotContain("s3cret");
     }
 
     private static ShownValues maskingPasswords() {

@@ -24,7 +24,8 @@ class DocumentedLogLinesTests {
     /** The texts in the code; one that goes over several lines is one text. */
     @BeforeAll
     static void readTheCode() {
-        texts = Stream.of(Path.of("src", "main", "java"), Path.of("..", "delay-queue-core", "src", "main", "java"))
+        texts = Stream.of("delay-queue-spring-boot-starter", "delay-queue-core", "easykit-spring-boot")
+                .map(module -> Path.of("..", module, "src", "main", "java"))
                 .flatMap(DocumentedLogLinesTests::files)
                 .map(DocumentedLogLinesTests::read)
                 .map(code -> code.replaceAll("\"\\s*\\+\\s*\"", ""))
