@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.ClassProxies;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.style.ReturnedValue;
 import java.io.Closeable;
@@ -73,6 +74,12 @@ final class MethodRules {
             throw where.problem(
                     "a final method cannot be intercepted",
                     "Remove 'final' from the method (in Kotlin: 'open', or the plugin kotlin-spring).");
+        }
+        if (ClassProxies.cannotOverride(where.method(), where.targetClass())) {
+            throw where.problem(
+                    "a package-private method of another package cannot be intercepted, because the proxy of the bean"
+                            + " cannot override it",
+                    "Make the method protected or public.");
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.aop.PackagePrivateReads;
 import io.easykit.cache.autoconfigure.Declarations.User;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -37,6 +38,39 @@ class MethodDeclarationTests {
     @Test
     void refusesAPrivateMethod() {
         refuses(PrivateMethod.class, "find(long)", "a private method cannot be intercepted", "public");
+    }
+
+    static class InheritedRead extends PackagePrivateReads.Read {}
+
+    static class InheritedUpdate extends PackagePrivateReads.Update {}
+
+    @Test
+    void refusesAPackagePrivateMethodOfAnotherPackage() {
+        String problem = "a package-private method of another package cannot be intercepted";
+        refuses(InheritedRead.class, "find(long)", problem, "protected or public");
+        refuses(
+                runner.withBean(Declarations.Valid.class),
+                InheritedUpdate.class,
+                "update(long)",
+                problem,
+                "protected or public");
+    }
+
+    static class InheritedProtected extends PackagePrivateReads.Protected {}
+
+    static class InheritedHere extends PackagePrivate {}
+
+    static class PackagePrivate {
+        @Cacheable(prefix = "user", keys = "#id")
+        User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void takesInheritedMethodsThatAProxyOverrides() {
+        runner.withBean(InheritedProtected.class).withBean(InheritedHere.class).run(context -> assertThat(context)
+                .hasNotFailed());
     }
 
     static class StaticMethod {

@@ -33,6 +33,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a set as key", KeyDeclarationTests.SetKey.class),
             Map.entry("a final method", MethodDeclarationTests.FinalMethod.class),
             Map.entry("a static method", MethodDeclarationTests.StaticMethod.class),
+            Map.entry("an inherited method that no proxy overrides", MethodDeclarationTests.InheritedRead.class),
             Map.entry("a final class", MethodDeclarationTests.FinalClass.class),
             Map.entry("Spring's annotation besides", CacheDeclarationTests.SpringsToo.class),
             Map.entry("a read that is an update", CacheDeclarationTests.ReadAndUpdate.class),
