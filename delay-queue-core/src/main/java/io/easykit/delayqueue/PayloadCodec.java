@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * Encodes payloads, and decodes them. Both ends agree on the type; the bytes do not name it.
  *
  * <p>An exception of {@link #decode} counts as a failed run. The message is retried after its back-off, because a node of
- * another version may be able to read it, and becomes a dead letter with its bytes after the last attempt. Exceptions should
- * not quote the payload, because their messages reach logs.
+ * another version may be able to read it, and becomes a dead letter with its bytes after the last attempt. The text of an
+ * {@link UndecodableMessageException} is logged and kept with the message, so it should not quote the payload. Of other
+ * exceptions only the type and the stack trace are kept.
  */
 public interface PayloadCodec {
 

@@ -118,9 +118,9 @@ final class DeadLetterNotice {
                     Integer.parseInt(headers.get(LEASE_EXPIRATIONS)),
                     headers.getOrDefault(FIRST_ERROR, ""),
                     headers.getOrDefault(LAST_ERROR, ""));
-        } catch (NullPointerException | NumberFormatException e) {
+        } catch (NullPointerException | NumberFormatException quotesAHeader) {
             throw new UndecodableMessageException(
-                    "The message does not announce a dead letter: send no own messages to this topic.", e);
+                    "The message does not announce a dead letter: send no own messages to this topic.", null);
         }
     }
 

@@ -276,15 +276,16 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             message.fail(e);
         } catch (Throwable e) {
             boolean isOfTheNode = e instanceof VirtualMachineError && !(e instanceof StackOverflowError);
-            // Its message may quote the payload.
-            message.fail(
-                    isOfTheNode
-                            ? e
-                            : new UndecodableMessageException(
-                                    "The payload cannot be decoded: "
-                                            + e.getClass().getName(),
-                                    e));
+            message.fail(isOfTheNode ? e : undecodable(e));
         }
+    }
+
+    /** Keeps the type and the place of an exception. Its message may quote the payload. */
+    private static UndecodableMessageException undecodable(Throwable failure) {
+        UndecodableMessageException undecodable = new UndecodableMessageException(
+                "The payload cannot be decoded: " + failure.getClass().getName(), null);
+        undecodable.setStackTrace(failure.getStackTrace());
+        return undecodable;
     }
 
     private Object payload(Envelope envelope) {

@@ -103,6 +103,26 @@ class DeadLetterTests {
         assertThat(queue.memory.stats(NOTICES).counters().acknowledged()).isEqualTo(1);
     }
 
+    /** Users who may not see header values see the error. */
+    @Test
+    void refusesAnOwnMessageToItsTopicWithoutQuotingAHeader() {
+        listen();
+        OutgoingMessage own = OutgoingMessage.of(NOTICES.topic(), "x").id("own");
+        for (String header : List.of("topic", "id", "died-at", "failures", "lease-expirations")) {
+            own = own.header("dead-letter." + header, "4711-secret");
+        }
+        queue.engine.template().send(own);
+        queue.time.advance(MINUTE);
+
+        assertThat(seen).isEmpty();
+        assertThat(queue.memory.find(NOTICES, "own")).hasValueSatisfying(message -> {
+            assertThat(message.state()).isEqualTo(State.DEAD);
+            assertThat(String.valueOf(message.firstError()))
+                    .contains("does not announce a dead letter")
+                    .doesNotContain("4711");
+        });
+    }
+
     /** As if a body were too large for the ACL of this node. */
     @Test
     void aDeadLetterThatRedisRefusesToReadDoesNotKeepTheOthersBack() {

@@ -2,7 +2,6 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.listener.ListenerSignature.Argument;
-import io.easykit.delayqueue.support.LogText;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -130,13 +129,14 @@ final class HeaderArgument implements Argument {
         return optional ? Optional.ofNullable(value) : value;
     }
 
+    /** The text of the exception is kept with the message, also for users who may not see header values. */
     private @Nullable Object converted(String text) {
         try {
             return CONVERSIONS.convert(text, TEXT, type);
         } catch (ConversionException e) {
             throw new InvalidHeaderException(
                     "The header '" + name + "' of the message is not a valid "
-                            + type.getType().getTypeName() + ": '" + LogText.of(text) + "'.",
+                            + type.getType().getTypeName() + ".",
                     null);
         }
     }
