@@ -21,7 +21,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
@@ -105,13 +104,14 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
         if (bean instanceof AopInfrastructureBean
-                || ScopedProxyUtils.isScopedTarget(beanName)
-                || withoutListeners.contains(type)) {
+                || withoutListeners.contains(type)
+                || (beans != null && ListenerScan.isScopedTargetOnDemand(beans, beanName))) {
             return bean;
         }
         Map<Method, DelayListener> methods = ListenerMethod.find(type);
         if (methods.isEmpty()) {
             withoutListeners.add(type);
+            return bean;
         }
         processed.add(beanName);
         methods.forEach((method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
@@ -137,11 +137,15 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     }
 
     /**
-     * Checks the listeners found so far. From now on problems are thrown when they are found.
+     * Checks the listeners found so far, after it has created those that only a factory can make. From now on problems are
+     * thrown when they are found.
      *
      * @param problemWith returns the reason why payloads of a type cannot be read, or null
      */
     public List<InvalidDelayListenerException> complete(Function<Type, @Nullable String> problemWith) {
+        if (beans != null) {
+            ListenerScan.products(beans).forEach(beans::getBean);
+        }
         List<Candidate> all;
         List<InvalidDelayListenerException> found;
         synchronized (ids) {
@@ -166,30 +170,20 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                             "the bean is created on demand only (it is lazy, or has another scope than"
                                     + " singleton), so its messages would never be delivered",
                             "Remove @Lazy or the scope, or move the method to a bean that is a singleton.")));
-        }
-        if (beans != null) {
-            warnOfBeansBeforeTheirTime(beans);
+            ListenerScan.missed(beans, processed).forEach(DelayListenerBeanPostProcessor::warnOfBeanBeforeItsTime);
         }
         return found;
     }
 
     /** Beans needed by other post-processors are created before this one, and are not processed. */
-    private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
-        for (String name : factory.getSingletonNames()) {
-            Object bean = factory.getSingleton(name);
-            if (bean != null
-                    && !processed.contains(name)
-                    && !ScopedProxyUtils.isScopedTarget(name)
-                    && hasListeners(AopProxyUtils.ultimateTargetClass(bean))) {
-                log.warn(
-                        "Listeners of bean '{}' ({}) receive no messages: the bean was created too early,"
-                                + " because a BeanPostProcessor or BeanFactoryPostProcessor needs it, or it was"
-                                + " registered as an instance. Inject an ObjectProvider of it into the"
-                                + " post-processor. (A mock receives no messages either.)",
-                        name,
-                        AopProxyUtils.ultimateTargetClass(bean).getName());
-            }
-        }
+    private static void warnOfBeanBeforeItsTime(String name, Class<?> type) {
+        log.warn(
+                "Listeners of bean '{}' ({}) receive no messages: the bean was created too early,"
+                        + " because a BeanPostProcessor or BeanFactoryPostProcessor needs it, or it was"
+                        + " registered as an instance. Inject an ObjectProvider of it into the"
+                        + " post-processor. (A mock receives no messages either.)",
+                name,
+                type.getName());
     }
 
     private static void requireReadable(Candidate candidate, Function<Type, @Nullable String> problemWith) {

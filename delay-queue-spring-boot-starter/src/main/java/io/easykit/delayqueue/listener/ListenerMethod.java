@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
@@ -64,7 +65,9 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
 
     /** Returns a description, for example {@code @DelayListener com.shop.Orders.close(CloseOrder) of bean 'orders'}. */
     String describe() {
-        return "@DelayListener " + targetClass.getName() + "." + signature() + " of bean '" + beanName + "'";
+        String declared =
+                ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+        return "@DelayListener " + targetClass.getName() + "." + signature() + " of bean '" + declared + "'";
     }
 
     private String signature() {

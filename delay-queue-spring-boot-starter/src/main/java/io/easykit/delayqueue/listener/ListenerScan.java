@@ -4,7 +4,10 @@ import io.easykit.delayqueue.annotation.DelayListener;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -21,21 +24,57 @@ final class ListenerScan {
 
     /** Returns the listeners of beans that the start does not create. */
     static Set<ListenerMethod> onDemand(ConfigurableListableBeanFactory beans) {
-        return find(beans, false).keySet();
+        return find(beans, name -> !isCreatedAtStart(beans, name)).keySet();
     }
 
     /** Returns the listeners of beans that the start creates, as far as their types are known. */
     static Map<ListenerMethod, DelayListener> atStart(ConfigurableListableBeanFactory beans) {
-        return find(beans, true);
+        return find(beans, name -> isCreatedAtStart(beans, name));
     }
 
-    private static Map<ListenerMethod, DelayListener> find(ConfigurableListableBeanFactory beans, boolean atStart) {
+    /** Returns the names of existing factories of a singleton with listeners. Spring makes the singleton on demand only. */
+    static Set<String> products(ConfigurableListableBeanFactory beans) {
+        return find(
+                        beans,
+                        name -> beans.containsSingleton(name)
+                                && beans.isFactoryBean(name)
+                                && isCreatedAtStart(beans, name))
+                .keySet()
+                .stream()
+                .map(ListenerMethod::beanName)
+                .collect(Collectors.toSet());
+    }
+
+    /** Returns the classes of existing singletons with listeners that were not processed, by their names. */
+    static Map<String, Class<?>> missed(ConfigurableListableBeanFactory beans, Set<String> processed) {
+        Set<String> products = products(beans);
+        Map<String, Class<?>> missed = new LinkedHashMap<>();
+        for (String name : beans.getSingletonNames()) {
+            Object bean = products.contains(name) ? beans.getBean(name) : beans.getSingleton(name);
+            if (bean != null && !processed.contains(name)) {
+                Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+                if (DelayListenerBeanPostProcessor.hasListeners(type)) {
+                    missed.put(name, type);
+                }
+            }
+        }
+        return missed;
+    }
+
+    /** Whether a bean is behind a scoped proxy and has another scope than singleton. */
+    static boolean isScopedTargetOnDemand(ConfigurableListableBeanFactory beans, String name) {
+        return ScopedProxyUtils.isScopedTarget(name)
+                && !(beans.containsBeanDefinition(name)
+                        && beans.getMergedBeanDefinition(name).isSingleton());
+    }
+
+    private static Map<ListenerMethod, DelayListener> find(
+            ConfigurableListableBeanFactory beans, Predicate<String> isChosen) {
         Map<ListenerMethod, DelayListener> found = new LinkedHashMap<>();
         for (String name : beans.getBeanDefinitionNames()) {
-            BeanDefinition definition = beans.getMergedBeanDefinition(name);
-            if (definition.isAbstract()
-                    || ScopedProxyUtils.isScopedTarget(name)
-                    || isCreatedAtStart(beans, name, definition) != atStart) {
+            if (beans.getMergedBeanDefinition(name).isAbstract()
+                    || isScopedProxy(beans, name)
+                    || !isChosen.test(name)) {
                 continue;
             }
             Class<?> type = typeOf(beans, name);
@@ -48,10 +87,16 @@ final class ListenerScan {
         return found;
     }
 
-    /** Also true for a lazy bean that another bean has already requested. */
-    private static boolean isCreatedAtStart(
-            ConfigurableListableBeanFactory beans, String name, BeanDefinition definition) {
-        return definition.isSingleton() && (!definition.isLazyInit() || beans.containsSingleton(name));
+    /** The bean behind the proxy has the listeners. */
+    private static boolean isScopedProxy(ConfigurableListableBeanFactory beans, String name) {
+        return beans.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name));
+    }
+
+    /** Also true for a lazy bean that another bean has already requested. False for a factory of many beans. */
+    private static boolean isCreatedAtStart(ConfigurableListableBeanFactory beans, String name) {
+        BeanDefinition definition = beans.getMergedBeanDefinition(name);
+        return definition.isSingleton()
+                && (beans.containsSingleton(name) ? beans.isSingleton(name) : !definition.isLazyInit());
     }
 
     private static @Nullable Class<?> typeOf(ConfigurableListableBeanFactory beans, String name) {
