@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.boot.ClassProxies;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
@@ -34,6 +35,13 @@ final class MethodRules {
             throw where.problem(
                     "the bean has a class proxy, on which a final method runs without the bean's fields",
                     "Remove 'final' from the method (in Kotlin: 'open', or the plugin kotlin-spring).");
+        }
+        if (AopUtils.isCglibProxy(where.bean())
+                && ClassProxies.cannotOverride(where.method(), where.bean().getClass())) {
+            throw where.problem(
+                    "the bean has a class proxy, which cannot override a package-private method of another package, so it"
+                            + " would run without the bean's fields",
+                    "Make the method protected or public.");
         }
         try {
             Method invocable = AopUtils.selectInvocableMethod(where.method(), where.invokedClass());

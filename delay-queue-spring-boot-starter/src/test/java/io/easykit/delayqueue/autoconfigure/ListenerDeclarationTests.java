@@ -6,6 +6,8 @@ import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.DeadLetter;
 import io.easykit.delayqueue.annotation.DeadLetterListener;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.listener.PackagePrivateListener;
+import io.easykit.delayqueue.listener.ProtectedListener;
 import io.easykit.test.StartFailure;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -182,6 +184,30 @@ class ListenerDeclarationTests {
     }
 
     @Test
+    void refusesAPackagePrivateMethodOfAnotherPackageOnAClassProxy() {
+        runner.withBean("orders", Heir.class)
+                .withUserConfiguration(ClassProxies.class)
+                .run(context -> assertThat(context).getFailure().satisfies(failure -> assertThat(
+                                StartFailure.analysis(failure))
+                        .satisfies(analysis -> {
+                            assertThat(analysis.getDescription())
+                                    .contains("bean 'orders'")
+                                    .contains("a package-private method of another package");
+                            assertThat(analysis.getAction()).contains("protected or public");
+                        })));
+    }
+
+    @Test
+    void takesAMethodThatAClassProxyOverrides() {
+        for (Class<?> listener : List.of(HeirOfProtected.class, HeirOfGood.class)) {
+            runner.withBean("orders", listener)
+                    .withUserConfiguration(ClassProxies.class)
+                    .run(context -> assertThat(context).hasNotFailed());
+        }
+        runner.withBean("orders", Heir.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
     void readsComposedAnnotations() {
         runner.withBean("orders", Composed.class).run(context -> {
             var endpoint = context.getBean(io.easykit.delayqueue.listener.DelayListenerRegistry.class)
@@ -336,6 +362,12 @@ class ListenerDeclarationTests {
         @DelayListener(topic = "orders")
         final void on(String order) {}
     }
+
+    static class Heir extends PackagePrivateListener {}
+
+    static class HeirOfProtected extends ProtectedListener {}
+
+    static class HeirOfGood extends Good {}
 
     interface Named {
         String name();
