@@ -11,9 +11,11 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -54,6 +56,14 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
         this.transactions = transactions;
         this.retention = retention;
         this.table = new IdempotencyTable(retention);
+    }
+
+    /** Whether transactions of a manager join those of the records. */
+    public boolean isJoinedBy(TransactionManager other) {
+        return other == transactions
+                || (other instanceof ResourceTransactionManager one
+                        && transactions instanceof ResourceTransactionManager own
+                        && one.getResourceFactory() == own.getResourceFactory());
     }
 
     @Override

@@ -5,22 +5,15 @@ import io.easykit.boot.Explained;
 import io.easykit.boot.Problem;
 import io.easykit.delayqueue.IdempotencyStore;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /** Checks the listeners whose method runs once for each message, and finds the store of their records. */
 final class IdempotentListener {
-
-    private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
-
-    /** Propagations that leave the transaction of the record. */
-    private static final List<String> APART = List.of("REQUIRES_NEW", "NOT_SUPPORTED", "NEVER");
 
     private IdempotentListener() {}
 
@@ -36,7 +29,8 @@ final class IdempotentListener {
             @Nullable ConfigurableListableBeanFactory beans) {
         requireOneMessage(where, attributes);
         requireAutomaticSettlement(where, signature);
-        requireJoining(where);
+        Optional<ListenerTransaction> transaction = ListenerTransaction.of(where, beans);
+        transaction.ifPresent(ListenerTransaction::requireJoining);
         List<String> names = beans == null
                 ? List.of()
                 : BeanChoice.nearest(beans, IdempotencyStore.class).names();
@@ -56,8 +50,14 @@ final class IdempotentListener {
                 throw new IllegalStateException("This listener is only checked, in a start that fails");
             };
         }
+        IdempotencyStore store = bean(where, names.get(0), beans);
+        transaction.ifPresent(own -> own.requireManagerOf(store, beans));
+        return store;
+    }
+
+    private static IdempotencyStore bean(ListenerMethod where, String name, ConfigurableListableBeanFactory beans) {
         try {
-            return beans.getBean(names.get(0), IdempotencyStore.class);
+            return beans.getBean(name, IdempotencyStore.class);
         } catch (BeansException unusable) {
             throw unusable(where, unusable);
         }
@@ -77,23 +77,6 @@ final class IdempotentListener {
                     "it is idempotent, and has an Acknowledgment parameter: a message that it settles before the commit"
                             + " could lose its effect",
                     "Remove the parameter: return to acknowledge, throw to fail. Or remove 'idempotent'.");
-        }
-    }
-
-    private static void requireJoining(ListenerMethod where) {
-        MergedAnnotation<?> transactional = Stream.of(where.method(), where.targetClass())
-                .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-                        .get(TRANSACTIONAL))
-                .filter(MergedAnnotation::isPresent)
-                .findFirst()
-                .orElse(MergedAnnotation.missing());
-        String propagation =
-                transactional.getValue("propagation").map(Object::toString).orElse("REQUIRED");
-        if (APART.contains(propagation)) {
-            throw where.problem(
-                    "it is idempotent, and @Transactional with the propagation " + propagation
-                            + " keeps its effects out of the transaction that records the message",
-                    "Remove the propagation, or remove 'idempotent'.");
         }
     }
 
