@@ -1,10 +1,15 @@
 package io.easykit.boot;
 
+import java.io.IOException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.type.ClassMetadata;
+import org.springframework.core.type.classreading.MetadataReader;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ReflectionUtils;
 
@@ -14,6 +19,8 @@ import org.springframework.util.ReflectionUtils;
  * the hierarchy of its class.
  */
 public final class AnnotatedTypes {
+
+    private static final String JDK = "java.";
 
     private final List<Class<? extends Annotation>> annotations;
     private final Map<Class<?>, Boolean> known = new ConcurrentReferenceHashMap<>();
@@ -33,8 +40,29 @@ public final class AnnotatedTypes {
         return found;
     }
 
+    /** As {@link #contains(Class)} for a class that is not loaded. A supertype that is missing from the class path counts as empty. */
+    public boolean contains(MetadataReader type, MetadataReaderFactory classes) {
+        ClassMetadata metadata = type.getClassMetadata();
+        return annotations.stream().map(Class::getName).anyMatch(type.getAnnotationMetadata()::hasAnnotatedMethods)
+                || Stream.concat(
+                                Stream.ofNullable(metadata.getSuperClassName()),
+                                Stream.of(metadata.getInterfaceNames()))
+                        .anyMatch(parent -> contains(parent, classes));
+    }
+
+    private boolean contains(String type, MetadataReaderFactory classes) {
+        if (type.startsWith(JDK)) {
+            return false;
+        }
+        try {
+            return contains(classes.getMetadataReader(type), classes);
+        } catch (IOException missing) {
+            return false;
+        }
+    }
+
     private boolean find(Class<?> type) {
-        if (type.getName().startsWith("java.")) {
+        if (type.getName().startsWith(JDK)) {
             return false;
         }
         for (Method method : ReflectionUtils.getDeclaredMethods(type)) {

@@ -2,6 +2,9 @@ package io.easykit.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
@@ -13,6 +16,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.type.classreading.MetadataReader;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 
 class AnnotatedTypesTests {
 
@@ -85,12 +91,47 @@ class AnnotatedTypesTests {
     void findsAnAnnotationOfAMethodOrOfOneThatItOverrides(Class<?> type) {
         assertThat(types.contains(type)).isTrue();
         assertThat(types.contains(type)).isTrue();
+        assertThat(containsUnloaded(type.getName())).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(classes = {Plain.class, Object.class, Runnable.class, List.class, int[].class, int.class})
     void findsNoneWhereThereIsNone(Class<?> type) {
         assertThat(types.contains(type)).isFalse();
+    }
+
+    @Test
+    void findsNoneInAClassThatIsNotLoaded() {
+        assertThat(containsUnloaded(Plain.class.getName())).isFalse();
+    }
+
+    /** Such as a class of an optional dependency, which no bean of this application has. */
+    @Test
+    void readsAClassWithoutItsSupertypes() {
+        MetadataReaderFactory missing = new SimpleMetadataReaderFactory() {
+            @Override
+            public MetadataReader getMetadataReader(String name) throws IOException {
+                if (name.equals(Parent.class.getName())) {
+                    throw new FileNotFoundException(name);
+                }
+                return super.getMetadataReader(name);
+            }
+        };
+
+        assertThat(containsUnloaded(Child.class.getName(), missing)).isFalse();
+        assertThat(containsUnloaded(Heir.class.getName(), missing)).isTrue();
+    }
+
+    private boolean containsUnloaded(String type) {
+        return containsUnloaded(type, new SimpleMetadataReaderFactory());
+    }
+
+    private boolean containsUnloaded(String type, MetadataReaderFactory classes) {
+        try {
+            return types.contains(classes.getMetadataReader(type), classes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

@@ -47,6 +47,28 @@ final class Catalog {
         void imported(long id) {}
     }
 
+    abstract static class Cached {
+        @Cacheable(prefix = "author", keys = "#id")
+        String of(long id) {
+            return "none";
+        }
+    }
+
+    @Component
+    static class Authors extends Cached {}
+
+    interface Changes {
+        @UpdateCache(prefix = "author", keys = "#id")
+        @UpdateCache(prefix = "title", keys = "#id")
+        void change(long id);
+    }
+
+    @Component
+    static class Renaming implements Changes {
+        @Override
+        public void change(long id) {}
+    }
+
     @Component
     static class Misses implements CacheListener {
 

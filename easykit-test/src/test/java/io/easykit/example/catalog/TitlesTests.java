@@ -52,6 +52,16 @@ class TitlesTests {
     }
 
     @Test
+    void createsComponentsWhoseMethodIsInherited(
+            @Autowired Catalog.Authors authors, @Autowired Catalog.Changes changes) {
+        authors.of(7);
+        assertThat(cache).hasLoads("author", 1);
+
+        changes.change(7);
+        assertThat(cache).hasEntry("author", 7L).isStale();
+    }
+
+    @Test
     void createsNothingElse(@Autowired ApplicationContext context) {
         assertThat(context.getBeanNamesForType(Catalog.Reports.class)).isEmpty();
         assertThat(context.getBeanNamesForType(DataSource.class)).isEmpty();

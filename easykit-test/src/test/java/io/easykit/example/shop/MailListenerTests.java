@@ -47,6 +47,18 @@ class MailListenerTests {
     }
 
     @Test
+    void createsListenersWhoseMethodIsInherited(
+            @Autowired MailShop.Letters letters, @Autowired MailShop.Parcels parcels) {
+        template.send("letter", "a");
+        template.send("parcel", "b");
+
+        queue.runDue();
+
+        assertThat(letters.count()).isEqualTo(1);
+        assertThat(parcels.signed()).isEqualTo(1);
+    }
+
+    @Test
     void createsNothingElse(@Autowired ApplicationContext context) {
         assertThat(context.getBeanNamesForType(MailShop.Reports.class)).isEmpty();
         assertThat(context.getBeanNamesForType(DataSource.class)).isEmpty();

@@ -40,6 +40,45 @@ final class MailShop {
         }
     }
 
+    abstract static class Counted {
+
+        private int count;
+
+        @DelayListener(topic = "letter")
+        void count(String letter) {
+            count++;
+        }
+
+        int count() {
+            return count;
+        }
+    }
+
+    @Component
+    static class Letters extends Counted {}
+
+    interface Signed {
+        @DelayListener(topic = "parcel")
+        void sign(String parcel);
+    }
+
+    interface SignedTwice extends Signed {}
+
+    @Component
+    static class Parcels implements SignedTwice {
+
+        private int signed;
+
+        @Override
+        public void sign(String parcel) {
+            signed++;
+        }
+
+        int signed() {
+            return signed;
+        }
+    }
+
     @Component
     static class FailedMails {
 

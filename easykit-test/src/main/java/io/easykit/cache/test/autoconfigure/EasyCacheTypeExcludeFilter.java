@@ -1,5 +1,6 @@
 package io.easykit.cache.test.autoconfigure;
 
+import io.easykit.boot.AnnotatedTypes;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.annotation.Cacheable;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
-import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 
@@ -20,8 +20,8 @@ final class EasyCacheTypeExcludeFilter extends StandardAnnotationCustomizableTyp
     private static final Set<Class<?>> INCLUDED =
             Set.of(CacheListener.class, ValueCodec.class, EasyCacheCustomizer.class);
 
-    private static final List<String> ANNOTATIONS =
-            List.of(Cacheable.class.getName(), UpdateCache.class.getName(), UpdateCaches.class.getName());
+    private static final AnnotatedTypes CACHED =
+            new AnnotatedTypes(List.of(Cacheable.class, UpdateCache.class, UpdateCaches.class));
 
     EasyCacheTypeExcludeFilter(Class<?> testClass) {
         super(testClass);
@@ -29,8 +29,7 @@ final class EasyCacheTypeExcludeFilter extends StandardAnnotationCustomizableTyp
 
     @Override
     protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
-        AnnotationMetadata type = reader.getAnnotationMetadata();
-        return ANNOTATIONS.stream().anyMatch(type::hasAnnotatedMethods) || super.defaultInclude(reader, factory);
+        return CACHED.contains(reader, factory) || super.defaultInclude(reader, factory);
     }
 
     @Override

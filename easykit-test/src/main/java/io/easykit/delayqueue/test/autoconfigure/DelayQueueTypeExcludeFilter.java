@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.test.autoconfigure;
 
+import io.easykit.boot.AnnotatedTypes;
 import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.ErrorHandler;
@@ -9,6 +10,7 @@ import io.easykit.delayqueue.SendInterceptor;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.DelayQueueCustomizer;
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
 import org.springframework.core.type.classreading.MetadataReader;
@@ -16,6 +18,8 @@ import org.springframework.core.type.classreading.MetadataReaderFactory;
 
 /** Leaves out components that do not belong to the delay queue. */
 final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<DelayQueueTest> {
+
+    private static final AnnotatedTypes LISTENERS = new AnnotatedTypes(List.of(DelayListener.class));
 
     private static final Set<Class<?>> INCLUDED = Set.of(
             DelayListenerInterceptor.class,
@@ -32,8 +36,7 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     @Override
     protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
-        return reader.getAnnotationMetadata().hasAnnotatedMethods(DelayListener.class.getName())
-                || super.defaultInclude(reader, factory);
+        return LISTENERS.contains(reader, factory) || super.defaultInclude(reader, factory);
     }
 
     @Override
