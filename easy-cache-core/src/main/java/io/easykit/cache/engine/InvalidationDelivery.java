@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.StampedLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,9 +27,7 @@ final class InvalidationDelivery {
     private final RecentInvalidations recent;
     private final RolledBackUpdates rolledBack;
     private final OwnUpdates ownUpdates;
-
-    /** Held in shared mode while an invalidation is sent to the store or, failing that, recorded as pending. */
-    private final StampedLock deliveryBarrier = new StampedLock();
+    private final InFlightInvalidations inFlight;
 
     InvalidationDelivery(String id, GuardedStore store, LocalEntries local, int maxPending, EngineContext engine) {
         this.id = id;
@@ -41,6 +38,7 @@ final class InvalidationDelivery {
         this.pending = new PendingInvalidations(maxPending, store, ownUpdates);
         this.recent = store.recent();
         this.rolledBack = new RolledBackUpdates(engine.ticker());
+        this.inFlight = new InFlightInvalidations(engine.ticker());
     }
 
     String clusterId() {
@@ -67,6 +65,10 @@ final class InvalidationDelivery {
         return ownUpdates;
     }
 
+    InFlightInvalidations inFlight() {
+        return inFlight;
+    }
+
     /**
      * Ends an update; what cannot be delivered now is delivered before the cluster is read again.
      *
@@ -85,8 +87,10 @@ final class InvalidationDelivery {
         List<CacheKey<?>> together = parts.size() > 1 || update.size() > keys.size() ? List.copyOf(update) : List.of();
         List<CacheKey<?>> delivered = new ArrayList<>();
         parts.forEach((breaker, part) -> {
-            StoreUnavailableException away = sendInvalidations(
-                    breaker, part, token, together, undelivered -> pending.add(undelivered, token, together));
+            StoreUnavailableException away = inFlight.run(
+                    part,
+                    () -> sendInvalidations(
+                            breaker, part, token, together, undelivered -> pending.add(undelivered, token, together)));
             part.forEach(key -> listener.onInvalidation(key, away));
             if (away == null) {
                 delivered.addAll(part);
@@ -105,19 +109,23 @@ final class InvalidationDelivery {
 
     void invalidateAgain(List<CacheKey<?>> keys, String token) {
         keys.forEach(local::invalidate);
-        store.byPartition(keys).forEach((breaker, part) -> {
-            try {
-                for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(part)) {
-                    remember(breaker, batch, List.of());
-                    store.invalidateNow(batch, token);
-                    recent.add(batch);
-                }
-            } catch (StoreUnavailableException away) {
-                log.debug("{} are kept to be invalidated again", part, away);
-                pending.add(part, NO_TOKEN);
-            }
-        });
+        store.byPartition(keys).forEach((breaker, part) -> inFlight.run(part, () -> sendAgain(breaker, part, token)));
         ownUpdates.add(keys);
+    }
+
+    private boolean sendAgain(CircuitBreaker breaker, List<CacheKey<?>> keys, String token) {
+        try {
+            for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
+                remember(breaker, batch, List.of());
+                store.invalidateNow(batch, token);
+                recent.add(batch);
+            }
+            return true;
+        } catch (StoreUnavailableException away) {
+            log.debug("{} are kept to be invalidated again", keys, away);
+            pending.add(keys, NO_TOKEN);
+            return false;
+        }
     }
 
     /**
@@ -142,7 +150,8 @@ final class InvalidationDelivery {
         ownUpdates.add(keys);
         keys.forEach(local::invalidate);
         store.byPartition(keys).forEach((breaker, part) -> {
-            StoreUnavailableException away = sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom);
+            StoreUnavailableException away =
+                    inFlight.run(part, () -> sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom));
             part.forEach(key -> listener.onInvalidation(key, away));
         });
         ownUpdates.add(keys);
@@ -160,7 +169,6 @@ final class InvalidationDelivery {
             String token,
             List<CacheKey<?>> together,
             Consumer<List<CacheKey<?>>> keep) {
-        long stamp = deliveryBarrier.readLock();
         List<CacheKey<?>> undelivered = new ArrayList<>(keys);
         try {
             while (!undelivered.isEmpty()) {
@@ -178,7 +186,6 @@ final class InvalidationDelivery {
             if (!undelivered.isEmpty()) {
                 keep.accept(List.copyOf(keys));
             }
-            deliveryBarrier.unlockRead(stamp);
         }
     }
 
@@ -190,10 +197,5 @@ final class InvalidationDelivery {
         if (breaker.mayWrite()) {
             recent.add(batch, together);
         }
-    }
-
-    /** Returns when all that failed before are pending. */
-    void awaitInFlightInvalidations() {
-        deliveryBarrier.unlockWrite(deliveryBarrier.writeLock());
     }
 }

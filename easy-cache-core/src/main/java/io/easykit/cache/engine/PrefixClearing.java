@@ -177,6 +177,10 @@ final class PrefixClearing {
     }
 
     private @Nullable StoreUnavailableException raiseOrKeep(List<CacheKey<?>> cleared, String token) {
+        return delivery.inFlight().run(cleared, () -> raiseOrKeepNow(cleared, token));
+    }
+
+    private @Nullable StoreUnavailableException raiseOrKeepNow(List<CacheKey<?>> cleared, String token) {
         delivery.ownUpdates().add(cleared);
         Set<String> prefixes = prefixesOf(cleared);
         prefixes.forEach(delivery.local()::clear);

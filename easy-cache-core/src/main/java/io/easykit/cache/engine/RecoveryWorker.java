@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  *       For a while after a new connection a probe that fails is repeated after a fifth of the interval: a server that was
  *       just started or promoted refuses calls for a second or two.
  *   <li>Confirm the first success by further probes at a fifth of the interval, until enough in a row have succeeded.
- *   <li>Let updates through to Redis, so that no new invalidation is left behind. Wait for those that are under way.
+ *   <li>Let updates through to Redis, so that no new invalidation is left behind. Wait for those of this partition
+ *       that began before.
  *   <li>Repeat the recent invalidations, which the former master may have lost.
  *   <li>Deliver the pending invalidations.
  *   <li>Deliver the messages of other nodes in the outbox. This step may fail: then the recovery goes on, with a warning.
@@ -290,7 +291,7 @@ final class RecoveryWorker {
 
     private void recover() {
         breaker.recovering();
-        delivery.awaitInFlightInvalidations();
+        delivery.inFlight().awaitEarlier(this::isHere);
         repeat();
         deliver();
         upkeep.deliverOutbox(this::isHere);

@@ -12,7 +12,9 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.DegradedOptions.CpUpdates;
+import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Held;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,6 +63,23 @@ class PartitionTests {
         int reads = bench.store.count(Operation.READ);
         assertThat(a.fetch(lost, () -> "own")).isEqualTo("own");
         assertThat(bench.store.count(Operation.READ)).isEqualTo(reads);
+    }
+
+    @Test
+    void aRecoveryDoesNotWaitForInvalidationsOfAHealthyPart() throws Exception {
+        cutOff(a);
+        bench.store.back(1);
+        tick(a, PROBES - 1);
+        Held call = bench.store.hold(Operation.INVALIDATE);
+        Caller<Boolean> update = TwoNodes.inBackground(() -> a.invalidate(healthy));
+        call.awaitReached();
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+
+        TwoNodes.inBackground(() -> tick(a, 1)).result();
+
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        call.release();
+        update.result();
     }
 
     @Test

@@ -122,6 +122,78 @@ class RecoveryWorkerTests extends TwoNodes {
         assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
     }
 
+    /** The later one begins before the earlier one ends, so there is always one under way. */
+    @Test
+    void waitsForNoInvalidationThatBeganAfterIt() throws Exception {
+        Held earlier = bench.store.hold(Operation.INVALIDATE);
+        Caller<Boolean> first = inBackground(() -> a.invalidate(key));
+        earlier.awaitReached();
+        cutOff();
+        bench.store.back();
+        tick(a, PROBES - 1);
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1)).awaitWaiting();
+        Held later = bench.store.hold(Operation.INVALIDATE);
+        Caller<Boolean> second = inBackground(() -> a.invalidate(Workbench.ap().key(2)));
+        later.awaitReached();
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+
+        earlier.release();
+
+        first.result();
+        recovery.result();
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        later.release();
+        second.result();
+    }
+
+    /** An invalidation beside late ones of its update, and a clearing. */
+    @Test
+    void waitsForEveryKindOfInvalidation() throws Exception {
+        List<CacheKey<?>> keys = List.of(key);
+        waitsFor(Operation.DROP, () -> cluster(a).invalidateAgain(keys));
+        waitsFor(Operation.INVALIDATE, () -> cluster(a).invalidateRolledBack(keys));
+        waitsFor(Operation.RAISE_EPOCH, () -> a.invalidate(key.spec().all()));
+        assertThat(a.undelivered("default")).isZero();
+    }
+
+    private void waitsFor(Operation operation, Runnable invalidation) throws Exception {
+        Held call = bench.store.hold(operation);
+        Caller<Boolean> update = inBackground(invalidation);
+        call.awaitReached();
+        cutOff();
+        bench.store.back();
+        bench.store.failNext(operation, Fault.LOST_REQUEST);
+        tick(a, PROBES - 1);
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1)).awaitWaiting();
+        call.release();
+        update.result();
+        recovery.result();
+        // The recovery of a clearing waits until other nodes have read the epochs.
+        bench.clock.advance(SEEN_EVERYWHERE);
+        tick(a, 1);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
+    @Test
+    void stopsToWaitWhenItIsStopped() throws Exception {
+        Held call = bench.store.hold(Operation.INVALIDATE);
+        Caller<Boolean> update = inBackground(() -> a.invalidate(key));
+        call.awaitReached();
+        cutOff();
+        bench.store.back();
+        tick(a, PROBES - 1);
+        Caller<Boolean> recovery = inBackground(() -> tick(a, 1)).awaitWaiting();
+
+        recovery.interrupt();
+
+        recovery.result();
+        assertThat(stateOf(a)).isEqualTo(State.UNAVAILABLE);
+        call.release();
+        update.result();
+        tick(a, PROBES);
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+    }
+
     @Test
     void endsThePreparedUpdateWhoseEndGotLost() {
         CacheKey<String> cp = Workbench.cp().key(1);
@@ -271,7 +343,7 @@ class RecoveryWorkerTests extends TwoNodes {
         tick(a, PROBES);
         loader.letGo();
         slow.result();
-        bench.store.away();
+        cutOff();
         assertThat(a.fetch(key, () -> "new")).isEqualTo("new");
         assertThat(a.fetch(Workbench.ap().key(2), () -> "new")).isEqualTo("new");
     }
