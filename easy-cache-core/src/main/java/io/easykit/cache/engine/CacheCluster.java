@@ -71,7 +71,8 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         EntryStore evicting = new NearStore(store, near);
         this.store = new GuardedStore(evicting, availability, new RecentInvalidations(ticker));
         this.epochs = new Epochs(this.store, availability, near::clear, ticker);
-        this.local = new LocalEntries(levels.local, engine.values(), degraded.localTtl());
+        this.local = new LocalEntries(
+                levels.local, engine.values(), degraded.localTtl(), key -> !this.store.isAvailable(key));
         this.delivery = new InvalidationDelivery(id, this.store, local, degraded.maxPendingInvalidations(), engine);
         Freshness freshness = new Freshness(delivery.ownUpdates(), delivery.pending());
         this.limit = new LoadBulkhead(degraded.concurrentLoads(), ticker);

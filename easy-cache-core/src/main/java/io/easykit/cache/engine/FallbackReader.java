@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads without the store: an AP reader gets a value of the local level, or loads one and leaves it there for a short while;
- * a CP reader loads, or fails if so configured. The number of concurrent loads is limited.
+ * a CP reader loads, or fails if so configured. The number of concurrent loads is limited. While the store is available, and only
+ * a call has failed, the local level is empty ({@link LocalEntries}): both load.
  *
  * <p>Two readers do not wait for a permit: one amid uncommitted work of its caller, which holds a connection of the database,
  * and one inside a load, which holds a permit or is waited for by one that does. Otherwise they could wait for each other. On a

@@ -7,10 +7,13 @@ import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.type.ImmutableTypes;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local level, fenced like the store: a value that was loaded before an invalidation is not returned after it.
+ * The local level, fenced like the store: a value that was loaded before an invalidation is not returned after it. It returns and
+ * takes values only while the store is unavailable: a single call that fails gives no reader a value that updates of other nodes
+ * have not reached.
  *
  * <p>A reader takes a {@linkplain KeyStamps stamp} before it loads. An entry is returned only while its stamp holds, so one that
  * is put in too late is never seen.
@@ -22,12 +25,18 @@ final class LocalEntries {
     private final LocalLevel level;
     private final ValueEnvelopes values;
     private final Duration ttl;
+    private final Predicate<CacheKey<?>> unavailable;
     private final KeyStamps stamps = new KeyStamps();
 
-    LocalEntries(LocalLevel level, ValueEnvelopes values, Duration ttl) {
+    /**
+     * @param ttl longest life of an entry
+     * @param unavailable whether the store of a key is unavailable
+     */
+    LocalEntries(LocalLevel level, ValueEnvelopes values, Duration ttl, Predicate<CacheKey<?>> unavailable) {
         this.level = level;
         this.values = values;
         this.ttl = ttl;
+        this.unavailable = unavailable;
     }
 
     /**
@@ -41,7 +50,8 @@ final class LocalEntries {
 
     @SuppressWarnings("unchecked") // of the same type, and decoded
     <V> @Nullable Decoded<V> get(CacheKey<V> key) {
-        if (!(level.get(key) instanceof Entry entry)
+        if (!unavailable.test(key)
+                || !(level.get(key) instanceof Entry entry)
                 || stamps.of(key) != entry.stamp
                 || !entry.type.equals(key.spec().type())) {
             return null;
@@ -57,6 +67,9 @@ final class LocalEntries {
      * @param age of the value: how long it took to load
      */
     <V> void put(CacheKey<V> key, @Nullable V value, long stamp, Duration age) {
+        if (!unavailable.test(key)) {
+            return;
+        }
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
         Duration own = values.ownTtl(value, key);
         Duration left = (own == null || own.compareTo(ttl) > 0 ? ttl : own).minus(age);

@@ -33,7 +33,7 @@ class BatchOutageTests {
     @Test
     void withoutRedisARefusedResultIsNotKeptInTheLocalLevel() {
         CacheSpec<String> spec = Workbench.ap();
-        bench.store.away();
+        bench.cutOff(cache);
         assertThatExceptionOfType(InvalidCacheKeyException.class)
                 .isThrownBy(() -> cache.<Object, String, RuntimeException>fetchAll(
                         spec, List.of(1, 2), missing -> Map.of(1, "one", 2L, "two")));
@@ -44,7 +44,7 @@ class BatchOutageTests {
     @Test
     void withoutRedisAllElementsAreLoadedTogetherAndKeptInTheLocalLevel() {
         CacheSpec<String> spec = Workbench.ap();
-        bench.store.away();
+        bench.cutOff(cache);
         assertThat(cache.fetchAll(spec, TEN, source)).containsExactlyEntriesOf(all(TEN, ""));
         bench.events.next();
         assertThat(cache.fetchAll(spec, TEN, source)).containsExactlyEntriesOf(all(TEN, ""));

@@ -100,7 +100,7 @@ class CacheAdministrationTests {
 
     @Test
     void evictsFromTheLocalLevelOfThisNode() {
-        bench.store.away();
+        bench.cutOff(here);
         here.fetch(key, () -> "old");
         assertThat(here.fetch(key, () -> "never")).isEqualTo("old");
 
@@ -165,7 +165,7 @@ class CacheAdministrationTests {
 
     @Test
     void dropsFromTheLocalLevelOfThisNode() {
-        bench.store.away();
+        bench.cutOff(here);
         here.fetch(key, () -> "old");
         assertThat(here.fetch(key, () -> "never")).isEqualTo("old");
 
@@ -325,7 +325,7 @@ class CacheAdministrationTests {
                     throw new IllegalStateException("no database");
                 }))
                 .hasMessage("no database");
-        bench.store.away();
+        bench.cutOff(here);
         here.fetch(second, () -> "value");
         here.fetch(second, () -> "never");
         bench.clock.advance(Duration.ofMinutes(5));

@@ -110,7 +110,7 @@ class DirectCallsTests {
 
     @Test
     void findsWhatTheLocalLevelHasWhileRedisIsAway() {
-        bench.store.away();
+        bench.cutOff(here);
         assertThat(here.peek(key)).isNull();
         here.fetch(key, () -> "local");
         here.fetch(ap.key(2), () -> "of the same name");

@@ -30,7 +30,7 @@ class ExplainTests {
     @Test
     void saysThatWeakReadersGetTheLocalValueWhileRedisIsAway() {
         CacheKey<String> key = Workbench.ap().key(1);
-        bench.store.away();
+        bench.cutOff(cache);
         cache.fetch(key, () -> "value");
 
         assertThat(sentences(key)).contains(LOCAL).doesNotContain(LOADS);
@@ -40,7 +40,7 @@ class ExplainTests {
     @Test
     void saysThatWeakReadersLoadWhatTheLocalLevelDoesNotHold() {
         CacheKey<String> key = Workbench.ap().key(1);
-        bench.store.away();
+        bench.cutOff(cache);
         cache.fetch(Workbench.ap().key(2), () -> "other");
 
         assertThat(sentences(key)).contains(LOADS).doesNotContain(LOCAL);
@@ -82,7 +82,7 @@ class ExplainTests {
     @Test
     void saysThatAnInvalidationWaitsBesideWhatWeakReadersGetWhileRedisIsAway() {
         CacheKey<String> key = Workbench.ap().key(1);
-        bench.store.away();
+        bench.cutOff(cache);
         cache.invalidate(key);
         cache.fetch(key, () -> "value");
 

@@ -82,7 +82,7 @@ class FallbackReaderTests {
     @Test
     void countsTheAgeOfALocalValueFromTheBeginningOfItsLoad() {
         EasyCacheEngine cache = bench.node(options(2, CpReads.BYPASS, CpUpdates.REFUSE));
-        bench.store.away();
+        bench.cutOff(cache);
         assertThat(cache.fetch(ap, () -> {
                     bench.clock.advance(LOCAL_LIFE);
                     return "old";

@@ -45,7 +45,11 @@ class LocalEntriesTests {
     record Box<T>(T content) {}
 
     private static LocalEntries entries(LocalLevel level) {
-        return new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofMinutes(1));
+        return entries(level, Duration.ofMinutes(1));
+    }
+
+    private static LocalEntries entries(LocalLevel level, Duration ttl) {
+        return new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), ttl, any -> true);
     }
 
     @Test
@@ -219,7 +223,7 @@ class LocalEntriesTests {
 
     @Test
     void areForgottenAtTheEndOfTheirLife() {
-        LocalEntries brief = new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), Duration.ofNanos(1));
+        LocalEntries brief = entries(level, Duration.ofNanos(1));
         brief.put(key, "value", brief.stamp(key), Duration.ZERO);
         assertThat(brief.get(key)).isNull();
     }

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Loader;
@@ -15,6 +16,7 @@ import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -161,6 +163,7 @@ class NestedLoadTests {
     void isNotBuiltOnTheLocalLevel(Consistency consistency) {
         CacheKey<String> other = Workbench.ap().withClusterId(OTHER).key("user");
         otherStore.away();
+        Objects.requireNonNull(cache.availability(OTHER)).force(State.UNAVAILABLE);
         cache.fetch(other, database::get);
         update(view(consistency));
         assertThat(cache.fetch(other, () -> "never")).isEqualTo("old");
@@ -172,7 +175,7 @@ class NestedLoadTests {
 
     @Test
     void isNotBuiltOnTheLocalLevelWhereItIsKeptThereItself() {
-        bench.store.away();
+        bench.cutOff(cache);
         cache.fetch(user, database::get);
         database.set("new");
         CacheKey<String> view = view(Consistency.AP);
@@ -276,7 +279,7 @@ class NestedLoadTests {
 
     @Test
     void keepsNothingInTheLocalLevelThatSawUncommittedData() {
-        bench.store.away();
+        bench.cutOff(cache);
         CacheKey<String> view = view(Consistency.AP);
         cache.fetch(view, () -> {
             bench.transactions.begin();

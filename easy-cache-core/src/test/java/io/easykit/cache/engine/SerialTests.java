@@ -566,7 +566,7 @@ class SerialTests {
 
     @Test
     void readsGoOnWithoutTheStore() throws Exception {
-        bench.store.away();
+        bench.cutOff(cache);
         GatedLoader<String> first = occupy();
         Caller<String> reader = read("without");
         first.letGo();

@@ -84,7 +84,7 @@ class UnavailableStoreTests {
 
     @Test
     void answersWeakReadsFromTheLocalLevel() {
-        bench.store.away();
+        bench.cutOff(cache);
         AtomicInteger loads = new AtomicInteger();
         Loader<String, RuntimeException> loader = () -> "value " + loads.incrementAndGet();
         assertThat(cache.fetch(ap, loader)).isEqualTo("value 1");
@@ -96,7 +96,7 @@ class UnavailableStoreTests {
 
     @Test
     void keepsNothingLocallyThatItsCallerWillNotHaveStored() {
-        bench.store.away();
+        bench.cutOff(cache);
         AtomicInteger loads = new AtomicInteger();
         Loader<String, RuntimeException> loader = () -> "value " + loads.incrementAndGet();
         assertThat(cache.fetch(ap, loader, any -> false)).isEqualTo("value 1");
@@ -116,7 +116,7 @@ class UnavailableStoreTests {
 
     @Test
     void keepsNothingLocallyThatWasReadBeforeAnInvalidation() throws Exception {
-        bench.store.away();
+        bench.cutOff(cache);
         GatedLoader<String> loader = new GatedLoader<>(() -> "old");
         Caller<String> early = Workbench.call(() -> cache.fetch(ap, loader));
         loader.awaitEntered();
@@ -133,7 +133,7 @@ class UnavailableStoreTests {
         CacheKey<List<String>> names = CacheSpec.<List<String>>of(
                         "names", new org.springframework.core.ParameterizedTypeReference<List<String>>() {}.getType())
                 .key(1);
-        bench.store.away();
+        bench.cutOff(cache);
         cache.fetch(names, () -> new ArrayList<>(List.of("Ada")));
         List<String> first = cache.fetch(names, List::of);
         first.add("Bob");

@@ -413,7 +413,7 @@ class UpdateTests {
 
     @Test
     void dropsALocalValueAlsoIfItsInvalidationIsHeldBack() {
-        bench.store.away();
+        bench.cutOff(cache);
         rollBack(ap);
         assertThat(cache.fetch(ap, database::get)).isEqualTo("old");
         assertThat(cache.fetch(ap, () -> "never")).isEqualTo("old");
@@ -513,7 +513,7 @@ class UpdateTests {
 
     @Test
     void leavesNothingInTheLocalLevelFromATransaction() {
-        bench.store.away();
+        bench.cutOff(cache);
         bench.transactions.begin();
         assertThat(cache.fetch(ap, () -> "snapshot")).isEqualTo("snapshot");
         bench.transactions.rollback();

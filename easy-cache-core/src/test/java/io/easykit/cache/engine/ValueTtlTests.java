@@ -247,7 +247,7 @@ class ValueTtlTests {
 
     @Test
     void theLocalLevelKeepsItNoLongerWhileRedisIsAway() {
-        bench.store.away();
+        bench.cutOff(cache);
         cache.fetch(key, () -> load(5_000));
         cache.fetch(spec.key(2), () -> load(0));
         cache.fetch(key, () -> load(5_000));

@@ -18,6 +18,7 @@ import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -67,6 +68,13 @@ final class Workbench {
                 .degraded(DegradedOptions.defaults().withLocalTtl(Duration.ofMinutes(1)))
                 .listener(events)
                 .ticker(clock);
+    }
+
+    /** The store is away, and a node has marked it unavailable. */
+    void cutOff(EasyCacheEngine cache) {
+        store.away();
+        Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).force(Availability.State.UNAVAILABLE);
+        List<String> unused = events.next();
     }
 
     static CacheSpec<String> ap() {

@@ -69,9 +69,13 @@ class EasyCacheAutoConfigurationTests {
 
     @Test
     void goesOnWithoutRedis() {
-        runner.run(context -> {
+        runner.withPropertyValues("easy-cache.availability.probe-interval=10ms").run(context -> {
             EasyCache cache = context.getBean(EasyCache.class);
             assertThat(cache.clusterIds()).containsExactly(CacheSpec.DEFAULT_CLUSTER);
+            assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Eve");
+            await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
+                            .state()
+                    == State.UNAVAILABLE);
             assertThat(cache.fetch(NAMES.key(1), () -> "Ada")).isEqualTo("Ada");
             assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Ada");
         });

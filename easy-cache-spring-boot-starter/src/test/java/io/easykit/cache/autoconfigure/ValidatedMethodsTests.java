@@ -2,12 +2,17 @@ package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.Positive;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -30,12 +35,16 @@ class ValidatedMethodsTests {
                     EasyCacheAutoConfiguration.class,
                     ValidationAutoConfiguration.class))
             .withBean(Titles.class)
-            .withPropertyValues("spring.data.redis.port=1");
+            .withPropertyValues("spring.data.redis.port=1", "easy-cache.availability.probe-interval=10ms");
 
     @Test
     void areCachedAndValidated(CapturedOutput output) {
         runner.run(context -> {
             Titles titles = context.getBean(Titles.class);
+            EasyCache cache = context.getBean(EasyCache.class);
+            await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
+                            .state()
+                    == State.UNAVAILABLE);
 
             assertThat(titles.of(1)).isEqualTo("title 1");
             assertThat(titles.of(1)).isEqualTo("title 1");
