@@ -71,8 +71,9 @@ final class LocalEntries {
             return;
         }
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
-        Duration own = values.ownTtl(value, key);
-        Duration left = (own == null || own.compareTo(ttl) > 0 ? ttl : own).minus(age);
+        Duration stored = values.ttl(value, key);
+        Duration left = (stored.compareTo(ttl) > 0 ? ttl : stored).minus(age);
+        // A recovery since the first check has changed the stamp, or does so later.
         if (kept == null || left.isNegative() || left.isZero() || stamps.of(key) != stamp) {
             return;
         }

@@ -67,6 +67,11 @@ final class ValueEnvelopes {
         return ttls.ownOf(value, key);
     }
 
+    /** See {@link ValueTtls#of}. */
+    <V> Duration ttl(@Nullable V value, CacheKey<V> key) {
+        return ttls.of(value, key);
+    }
+
     @Nullable String problemWith(Type type) {
         return codec.problemWith(type);
     }

@@ -31,7 +31,7 @@ final class ValueTtls {
      */
     <V> @Nullable Duration ownOf(@Nullable V value, CacheKey<V> key) {
         Function<? super V, @Nullable Duration> valueTtl = key.spec().valueTtl();
-        if (valueTtl == null || value == null || (value instanceof Optional<?> optional && optional.isEmpty())) {
+        if (valueTtl == null || isNothing(value)) {
             return null;
         }
         CacheOptions options = key.spec().options();
@@ -45,6 +45,14 @@ final class ValueTtls {
             warn(key, failure);
             return Duration.ZERO;
         }
+    }
+
+    /** How long a loaded value lives in the store at most; zero if it must not be stored. */
+    <V> Duration of(@Nullable V value, CacheKey<V> key) {
+        Duration own = ownOf(value, key);
+        CacheOptions options = key.spec().options();
+        Duration ofCache = isNothing(value) ? options.nullTtl() : options.ttl();
+        return own == null ? ofCache : own;
     }
 
     private void warn(CacheKey<?> key, Throwable failure) {
@@ -84,6 +92,10 @@ final class ValueTtls {
         Duration ahead = options.effectiveRefreshAhead();
         Duration tenth = own == null ? ahead : own.dividedBy(10);
         return tenth.compareTo(ahead) < 0 ? tenth : ahead;
+    }
+
+    private static boolean isNothing(@Nullable Object value) {
+        return value == null || (value instanceof Optional<?> optional && optional.isEmpty());
     }
 
     private static boolean isNothing(Envelope bytes) {

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
@@ -18,10 +19,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.core.ResolvableType;
 
@@ -30,9 +34,8 @@ class LocalEntriesTests {
     private final LocalLevel level = new CaffeineLocalLevel(10);
     private final LocalEntries entries = entries(level);
     private final CacheKey<String> key = CacheSpec.of("name", String.class).key(1);
-    private final CacheKey<List<String>> names = CacheSpec.<List<String>>of(
-                    "names", new ParameterizedTypeReference<List<String>>() {}.getType())
-            .key(1);
+    private final CacheKey<List<String>> names =
+            CacheSpec.<List<String>>of("names", typeOfNames()).key(1);
 
     record Point(int x, BigDecimal y) {}
 
@@ -184,6 +187,10 @@ class LocalEntriesTests {
         return CacheSpec.<Object>of("typed", type).key(1);
     }
 
+    private static Type typeOfNames() {
+        return new ParameterizedTypeReference<List<String>>() {}.getType();
+    }
+
     private static Type optional(Class<?> of) {
         return ResolvableType.forClassWithGenerics(Optional.class, of).getType();
     }
@@ -210,6 +217,38 @@ class LocalEntriesTests {
                 .isTrue();
         assertThat(ImmutableTypes.contain(new ParameterizedTypeReference<Optional<Shape>>() {}.getType()))
                 .isFalse();
+    }
+
+    static Stream<Arguments> lives() {
+        CacheOptions options = CacheOptions.builder()
+                .ttl(Duration.ofSeconds(40))
+                .nullTtl(Duration.ofSeconds(20))
+                .build();
+        CacheSpec<Object> text = CacheSpec.<Object>of("text", String.class).withOptions(options);
+        CacheSpec<Object> list = CacheSpec.<Object>of("list", typeOfNames()).withOptions(options);
+        CacheSpec<Object> maybe =
+                CacheSpec.<Object>of("maybe", optional(String.class)).withOptions(options);
+        CacheSpec<Object> ten = text.withOptions(CacheOptions.defaults());
+        return Stream.of(
+                Arguments.of("ttl", text, "Ada", 40),
+                Arguments.of("ttl, of bytes", list, List.of("Ada"), 40),
+                Arguments.of("null-ttl", text, null, 20),
+                Arguments.of("null-ttl, of bytes", list, null, 20),
+                Arguments.of("null-ttl of an Optional", maybe, Optional.empty(), 20),
+                Arguments.of("its own TTL", text.withValueTtl(any -> Duration.ofSeconds(30)), "Ada", 30),
+                Arguments.of("more than the ttl", text.withValueTtl(any -> Duration.ofSeconds(50)), "Ada", 40),
+                Arguments.of("local.ttl", ten, "Ada", 60),
+                Arguments.of("local.ttl, of nothing", ten, null, 60));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("lives")
+    void liveNoLongerThanInTheStore(String name, CacheSpec<Object> spec, @Nullable Object value, int seconds) {
+        CacheKey<Object> one = spec.key(1);
+        entries.put(one, value, entries.stamp(one), Duration.ofSeconds(seconds));
+        assertThat(entries.get(one)).isNull();
+        entries.put(one, value, entries.stamp(one), Duration.ofSeconds(seconds - 15));
+        assertThat(entries.get(one)).isEqualTo(new Decoded<>(value));
     }
 
     @Test
