@@ -83,7 +83,7 @@ final class AsyncMiss<V> {
 
     /** The fetched value, with a refresh if it is due; null if it is unreadable. */
     private CompletableFuture<@Nullable Decoded<V>> serve(Fetched.Served fetched) {
-        Decoded<V> decoded = parts.entries().decode(read.key(), fetched.value());
+        Decoded<V> decoded = parts.entries().decode(read.key(), fetched);
         return decoded != null && fetched instanceof Fetched.SuccessNeedQuery due
                 ? parts.refreshes().refreshLater(call, due.lease(), decoded).thenApply(served -> served)
                 : CompletableFuture.completedFuture(decoded);

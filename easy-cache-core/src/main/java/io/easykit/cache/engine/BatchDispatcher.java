@@ -277,12 +277,10 @@ final class BatchDispatcher {
     }
 
     private <K, V> void serve(BatchElement<K, V> element, Fetched.Served answer, long requestedAt, Round<K, V> round) {
-        Decoded<V> decoded = entries.decode(element.key(), answer.value());
+        Decoded<V> decoded = entries.decode(element.key(), answer);
         LoadLease lease = answer instanceof Fetched.SuccessNeedQuery due ? due.lease() : null;
         if (decoded == null) {
-            if (lease != null) {
-                joins.lead(element, lease);
-            } else if (!element.isFirstTry()) {
+            if (!element.isFirstTry()) {
                 element.go(Way.UNSTORED);
             } else {
                 element.letGo();

@@ -341,7 +341,7 @@ final class CacheDispatcher implements CacheReader {
 
     /** The fetched value, with a refresh if it is due; null if it is unreadable. */
     private <V> @Nullable Decoded<V> serve(ReadRequest<V> read, Fetched.Served fetched) {
-        Decoded<V> decoded = entries.decode(read.key(), fetched.value());
+        Decoded<V> decoded = entries.decode(read.key(), fetched);
         return decoded != null && fetched instanceof Fetched.SuccessNeedQuery due
                 ? refreshes.refresh(read, due.lease(), decoded)
                 : decoded;

@@ -55,6 +55,16 @@ final class StoredEntries {
         return seen.fresh() && seen.value() != null ? decode(key, seen.value()) : null;
     }
 
+    /** Null if the value is unreadable; then it is removed, and the load lease that came with it is released. */
+    <V> @Nullable Decoded<V> decode(CacheKey<V> key, Fetched.Served fetched) {
+        Decoded<V> decoded = decode(key, fetched.value());
+        if (decoded == null && fetched instanceof Fetched.SuccessNeedQuery due) {
+            // Beside a value of another version it outlives the removal, and its holder would wait for its end.
+            store.releaseLoad(key, due.lease());
+        }
+        return decoded;
+    }
+
     /** Null if the value is unreadable; then it is removed from the store. */
     <V> @Nullable Decoded<V> decode(CacheKey<V> key, Envelope envelope) {
         Decoded<V> decoded = values.decode(envelope, key);

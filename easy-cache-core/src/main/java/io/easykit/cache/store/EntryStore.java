@@ -91,8 +91,8 @@ public interface EntryStore {
     void invalidate(Collection<? extends CacheKey<?>> keys, String token);
 
     /**
-     * Removes an unreadable value, if it is still there: a good one that was stored meanwhile stays, and so does the load
-     * lease.
+     * Removes an unreadable value, if it is still there: a good one that was stored meanwhile stays. The load lease is removed
+     * too, unless the entry has a value of another type.
      */
     void removeUnreadable(CacheKey<?> key, Envelope unreadable);
 
