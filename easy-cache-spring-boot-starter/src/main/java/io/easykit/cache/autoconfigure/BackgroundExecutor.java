@@ -80,6 +80,26 @@ final class BackgroundExecutor implements SmartLifecycle {
     }
 
     @Override
+    public void stop(Runnable callback) {
+        stopApart(threadNames, this::stop, callback);
+    }
+
+    /** Stops on a thread of its own, so that all beans of a lifecycle phase wait at the same time. */
+    static void stopApart(String threadNames, Runnable stop, Runnable callback) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        stop.run();
+                    } finally {
+                        callback.run();
+                    }
+                },
+                threadNames + "stop");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
     public boolean isRunning() {
         return executor != null;
     }

@@ -77,6 +77,11 @@ final class CallSteps implements SmartLifecycle {
     }
 
     @Override
+    public void stop(Runnable callback) {
+        BackgroundExecutor.stopApart(threadNames, this::stop, callback);
+    }
+
+    @Override
     public boolean isRunning() {
         return threads != null;
     }

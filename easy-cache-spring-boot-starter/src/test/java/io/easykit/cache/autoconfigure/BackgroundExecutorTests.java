@@ -27,4 +27,24 @@ class BackgroundExecutorTests {
         calls.stop();
         assertThatThrownBy(() -> calls.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
     }
+
+    /** So the stops of one lifecycle phase wait at the same time. */
+    @Test
+    void aStopByTheApplicationKeepsNoOtherOneWaiting() throws Exception {
+        calls.start();
+        CompletableFuture<Boolean> running = new CompletableFuture<>();
+        CompletableFuture<Boolean> end = new CompletableFuture<>();
+        calls.execute(() -> {
+            running.complete(true);
+            end.join();
+        });
+        running.get(30, TimeUnit.SECONDS);
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        calls.stop(() -> stopped.complete(true));
+
+        assertThat(stopped).isNotDone();
+        end.complete(true);
+        assertThat(stopped.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> calls.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+    }
 }

@@ -57,6 +57,21 @@ class CallStepsTests {
         assertThatThrownBy(() -> call.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
     }
 
+    /** So the stops of one lifecycle phase wait at the same time. */
+    @Test
+    void aStopByTheApplicationKeepsNoOtherOneWaiting() throws Exception {
+        CallSteps steps = started(task -> task, LONG);
+        Steps call = steps.open();
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        steps.stop(() -> stopped.complete(true));
+
+        assertThat(stopped).isNotDone();
+        assertThat(step(call)).startsWith("call-");
+        call.end();
+        assertThat(stopped.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> call.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+    }
+
     @Test
     void runAgainAfterAnotherStart() throws Exception {
         CallSteps steps = started(task -> task, LONG);
