@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ final class Inspection {
     }
 
     Browsed browse(MemoryShard shard, Browse page) {
-        List<MemoryMessage> all = new ArrayList<>(shard.in(page.place()));
+        List<MemoryMessage> all = ordered(shard, page.place());
         if (page.newestFirst()) {
             Collections.reverse(all);
         }
@@ -49,6 +50,13 @@ final class Inspection {
                         .limit(page.count())
                         .map(message -> entry(message, page.frameBytes()))
                         .toList());
+    }
+
+    /** The order of pages, which does not depend on announcements. */
+    private static List<MemoryMessage> ordered(MemoryShard shard, State place) {
+        List<MemoryMessage> all = new ArrayList<>(shard.in(place));
+        all.sort(Comparator.comparing(MemoryMessage::position));
+        return all;
     }
 
     private static boolean isLeft(MemoryMessage message, Browse page) {
@@ -73,7 +81,7 @@ final class Inspection {
     }
 
     DeadLetterErrors errors(MemoryShard shard, @Nullable Position after, int count) {
-        List<MemoryMessage> all = shard.in(State.DEAD);
+        List<MemoryMessage> all = ordered(shard, State.DEAD);
         return new DeadLetterErrors(
                 all.size(),
                 all.stream()

@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.regex.Pattern;
 
 /**
- * A position in the order of a place: by time, and by the bytes of the id among equal times.
+ * A position in the order of a place: by time in whole milliseconds, and by the bytes of the id among equal times. Where a dead letter is
+ * announced, its score gets a fraction, which does not move it.
  *
  * @param score the time as the store keeps it: a number, which may have been written by hand, or {@code inf}, {@code -inf}
  * @param id    of the message there
@@ -26,7 +27,7 @@ public record Position(String score, String id) implements Comparable<Position> 
         return switch (score) {
             case "inf" -> Double.POSITIVE_INFINITY;
             case "-inf" -> Double.NEGATIVE_INFINITY;
-            default -> Double.parseDouble(score);
+            default -> Math.floor(Double.parseDouble(score));
         };
     }
 

@@ -12,15 +12,8 @@ check(place == 'waiting' or place == 'inflight' or place == 'dead', 'no such pla
 check(order == 'oldest' or order == 'newest', 'neither oldest nor newest first')
 local most, cut = toInteger(ARGV[5], 1, 100, 'count'), toInteger(ARGV[6], 0, 16384, 'bytes')
 local set = prefix .. place
-local total, skip, found = redis.call('ZCARD', set), 0, nil
-if order == 'oldest' then
-  if ARGV[3] ~= '' then skip = rank(set, ARGV[3], ARGV[4], true) end
-  found = redis.call('ZRANGE', set, skip, skip + most - 1, 'WITHSCORES')
-else
-  if ARGV[3] ~= '' then skip = total - rank(set, ARGV[3], ARGV[4], false) end
-  found = redis.call('ZRANGE', set, skip, skip + most - 1, 'REV', 'WITHSCORES')
-end
-local reply = {total, skip}
+local skip, found = pageBehind(set, ARGV[3], ARGV[4], most, order == 'newest')
+local reply = {redis.call('ZCARD', set), skip}
 local ids, notes = {}, {}
 for i = 1, #found, 2 do ids[#ids + 1], notes[#notes + 1] = found[i], 'L' .. found[i] end
 if #ids == 0 then return reply end

@@ -335,17 +335,72 @@ local function isBefore(a, b)
   return #a < #b
 end
 
--- How many members come before this position, whether or not a member is there; with it if it is included. A binary search
--- among the members of the same score.
-local function rank(set, score, id, included)
-  local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
-  local high = redis.call('ZCOUNT', set, '-inf', score)
+-- Of the members from index low to high - 1, which are in the order of their ids: the index of the first one behind this id, or
+-- of this id itself if it is not included. A binary search.
+local function indexBehind(set, low, high, id, included)
   while low < high do
     local middle = math.floor((low + high) / 2)
     local member = redis.call('ZRANGE', set, middle, middle)[1]
     if isBefore(member, id) or included and member == id then low = middle + 1 else high = middle end
   end
   return low
+end
+
+-- A page of a place in the order of whole ms, then of ids, behind a position or from the beginning. announce.lua moves a dead letter
+-- behind the others of its ms, and this order does not depend on that. So the members of one ms are two runs, each in the order
+-- of ids, which are merged. Returns how many come before, and ids and scores in turn.
+local function pageBehind(set, score, id, most, newest)
+  local order, runs, seen, added = {}, {}, {}, 0
+  local function add(from, to)
+    local part = from <= to and redis.call('ZRANGE', set, from, to, 'WITHSCORES') or {}
+    for i = 1, #part, 2 do
+      local at = newest and #part - i or i
+      local ms = math.floor(tonumber(part[at + 1]))
+      if not runs[ms] then runs[ms], order[#order + 1] = {{}, {}}, ms end
+      local run = runs[ms][tonumber(part[at + 1]) == ms and 1 or 2]
+      if not seen[part[at]] then seen[part[at]], run[#run + 1], added = true, {part[at], part[at + 1]}, added + 1 end
+    end
+  end
+  -- Adds the members of one ms, behind an id if one is given. Returns how many come before these, and where the next ms begins.
+  local function addOne(ms, after)
+    local low = redis.call('ZCOUNT', set, '-inf', string.format('(%.17g', ms))
+    local middle = redis.call('ZCOUNT', set, '-inf', string.format('%.17g', ms))
+    local high = ms + 1 > ms and redis.call('ZCOUNT', set, '-inf', string.format('(%.17g', ms + 1)) or middle
+    local before = low
+    for _, run in ipairs({{low, middle}, {middle, high}}) do
+      local at = newest and run[2] or run[1]
+      if after then at = indexBehind(set, run[1], run[2], after, not newest) end
+      before = before + at - run[1]
+      if newest then add(math.max(run[1], at - most), at - 1) else add(at, math.min(run[2], at + most) - 1) end
+    end
+    return before, newest and low - 1 or high
+  end
+  local skip, from = 0, newest and redis.call('ZCARD', set) - 1 or 0
+  if score ~= '' then
+    check(tonumber(score), 'not a score: ' .. score)
+    local total = from + 1
+    skip, from = addOne(math.floor(tonumber(score)), id)
+    if newest then skip = total - skip end
+  end
+  if added < most then
+    local known = #order
+    if newest then add(math.max(0, from - most + 1), from) else add(from, from + most - 1) end
+    if #order > known then addOne(order[#order]) end -- the last ms may be incomplete
+  end
+  local page = {}
+  for _, ms in ipairs(order) do
+    local plain, marked, i, j = runs[ms][1], runs[ms][2], 1, 1
+    while #page < 2 * most and (plain[i] or marked[j]) do
+      local entry
+      if not marked[j] or plain[i] and isBefore(plain[i][1], marked[j][1]) ~= newest then
+        entry, i = plain[i], i + 1
+      else
+        entry, j = marked[j], j + 1
+      end
+      page[#page + 1], page[#page + 2] = entry[1], entry[2]
+    end
+  end
+  return skip, page
 end
 
 -- The parts of an error entry that determine its group: the first line, the line of the deepest cause, the first frames. Entries

@@ -5,8 +5,7 @@
 -- return dead messages, (id, score, time, last error)*   nil where there is none
 checkCount(3)
 local most = toInteger(ARGV[3], 1, 500, 'count')
-local skip = ARGV[1] ~= '' and rank(dead, ARGV[1], ARGV[2], true) or 0
-local found = redis.call('ZRANGE', dead, skip, skip + most - 1, 'WITHSCORES')
+local _, found = pageBehind(dead, ARGV[1], ARGV[2], most, false)
 local notes = {}
 for i = 1, #found, 2 do notes[#notes + 1] = 'L' .. found[i] end
 local last = #notes > 0 and spare(redis.pcall('HMGET', errors, unpack(notes))) or {}
