@@ -173,14 +173,24 @@ final class Heartbeat implements LoopExecutor.Step {
             reported.clear();
             allReportedAt = loops.nanos();
         }
-        Map<String, Integer> added = topics.known();
-        added.entrySet().removeAll(reported.entrySet());
-        if (added.isEmpty()) {
+        Map<String, Integer> fresh = new HashMap<>();
+        Map<String, Integer> old = new HashMap<>(); // this node does not use them at present, and they may have grown
+        topics.known().forEach((topic, known) -> {
+            boolean isOld = loops.nanos() - known.readAt() >= TOPICS_PAUSE;
+            (isOld ? old : fresh).put(topic, known.count().all());
+        });
+        report(fresh, false);
+        report(old, true);
+    }
+
+    private void report(Map<String, Integer> topics, boolean areOld) {
+        topics.entrySet().removeAll(reported.entrySet());
+        if (topics.isEmpty()) {
             return;
         }
         try {
-            fleet.addTopics(added);
-            reported.putAll(added);
+            fleet.addTopics(topics, areOld);
+            reported.putAll(topics);
         } catch (StoreRefusedException e) {
             refused(e);
         }

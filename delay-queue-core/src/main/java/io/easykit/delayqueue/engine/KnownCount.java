@@ -34,6 +34,11 @@ record KnownCount(ShardCount count, int open, long opensAt, long readAt) {
         return new KnownCount(count, open, opensAt, now);
     }
 
+    /** Whether this node knows of shards that were added to these, and that the store has lost. */
+    boolean hasMoreThan(ShardCount kept) {
+        return count.home() == kept.home() && count.all() > kept.all();
+    }
+
     private int open(long now) {
         return now - opensAt >= 0 ? count.all() : open;
     }

@@ -8,7 +8,6 @@ import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.TopicStore;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -164,6 +163,11 @@ final class Topics {
         if (!kept.isKept()) {
             return known == null ? TopicShards.of(topic, assumed(topic)) : view(topic, known);
         }
+        if (known != null && known.hasMoreThan(kept)) {
+            // The store has lost a growth. The next declaration restores it.
+            forgetReading(topic, known);
+            return view(topic, known);
+        }
         if (!isAgainst(configured.applyAsInt(topic), topic, kept)) {
             return learn(topic, kept);
         }
@@ -191,7 +195,7 @@ final class Topics {
             throw new IllegalArgumentException(
                     "Topic '" + topic + "' cannot have " + all + " shards: give 1 to " + ShardKey.MAX_SHARDS + ".");
         }
-        ShardCount before = store.declared(topic);
+        ShardCount before = present(topic);
         if (all < before.all()) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has " + before.all() + " shards in the store, and cannot have " + all + ".",
@@ -211,6 +215,13 @@ final class Topics {
                     "Read the topic again, and repeat the call.");
         }
         return before.all();
+    }
+
+    /** The count that the store has kept, with a growth that it has lost and this node knows. */
+    private ShardCount present(String topic) {
+        KnownCount known = confirmed.get(topic);
+        ShardCount kept = store.declared(topic);
+        return known != null && known.hasMoreThan(kept) ? store.declare(topic, known.count()) : kept;
     }
 
     /** The count of a topic that was never used, and until the store answers: as set, else 1. */
@@ -233,11 +244,9 @@ final class Topics {
         return known != null ? view(topic, known) : new TopicShards(topic, assumed, 1, assumed);
     }
 
-    /** The topics that were declared or found, with the numbers of all their shards. */
-    Map<String, Integer> known() {
-        Map<String, Integer> known = new HashMap<>();
-        confirmed.forEach((topic, of) -> known.put(topic, of.count().all()));
-        return known;
+    /** The topics that were declared or found. */
+    Map<String, KnownCount> known() {
+        return Map.copyOf(confirmed);
     }
 
     List<ShardKey> keysToLookAt(String topic) {

@@ -104,8 +104,8 @@ final class InMemoryFleetStore implements FleetStore {
     }
 
     @Override
-    public synchronized void addTopics(Map<String, Integer> added) {
-        topics.putAll(added);
+    public synchronized void addTopics(Map<String, Integer> added, boolean areOld) {
+        added.forEach((topic, shards) -> topics.merge(topic, shards, (kept, other) -> areOld ? kept : other));
     }
 
     @Override

@@ -33,10 +33,10 @@ final class RedisFleetStore implements FleetStore {
     }
 
     @Override
-    public void addTopics(Map<String, Integer> topics) {
+    public void addTopics(Map<String, Integer> topics, boolean areOld) {
         List<Map.Entry<String, Integer>> all = List.copyOf(topics.entrySet());
         for (int from = 0; from < all.size(); from += QueueStore.MAX_BATCH) {
-            Arguments arguments = new Arguments();
+            Arguments arguments = new Arguments().add(areOld ? "old" : "new");
             all.subList(from, Math.min(all.size(), from + QueueStore.MAX_BATCH))
                     .forEach(topic -> arguments.add(topic.getKey()).add(topic.getValue()));
             scripts.fleetList(QueueScript.TOPICS, arguments);

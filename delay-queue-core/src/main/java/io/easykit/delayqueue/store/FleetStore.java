@@ -19,7 +19,7 @@ public interface FleetStore {
     /** Of a store that keeps nothing. */
     FleetStore NONE = new FleetStore() {
         @Override
-        public void addTopics(Map<String, Integer> topics) {}
+        public void addTopics(Map<String, Integer> topics, boolean areOld) {}
 
         @Override
         public SortedMap<String, Integer> topics() {
@@ -63,8 +63,17 @@ public interface FleetStore {
         public void shareSnapshot(FleetSnapshot snapshot, Duration pause) {}
     };
 
-    /** Keeps topics, with their shard counts. */
-    void addTopics(Map<String, Integer> topics);
+    /**
+     * Keeps topics, with their shard counts.
+     *
+     * @param areOld the counts were read long ago and may have changed, so they are kept only of topics that have none
+     */
+    void addTopics(Map<String, Integer> topics, boolean areOld);
+
+    /** Keeps topics, with shard counts that were just read. */
+    default void addTopics(Map<String, Integer> topics) {
+        addTopics(topics, false);
+    }
 
     /** The topics that were kept, with their shard counts. */
     SortedMap<String, Integer> topics();

@@ -5,6 +5,7 @@ import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.NodeInfo.Listener;
 import io.easykit.delayqueue.admin.NodeInfo.Pause;
@@ -99,6 +100,25 @@ class HeartbeatTests {
 
         assertThat(queue.engine.fleet().topics()).containsExactly(TOPIC);
         assertThat(queue.engine.fleet().nodes()).hasSize(1);
+    }
+
+    /** It has used the topic once, and shards were added since. */
+    @Test
+    void aNodeThatNoLongerUsesATopicDoesNotReportItsOldCount() {
+        queue.memory.declare(TOPIC, 2);
+        queue.engine.join(); // the first node reads the counts of all topics for its alerts
+        advance(1);
+        DelayQueueEngine idle = another(queue.time.node());
+        idle.join();
+        idle.template().send(OutgoingMessage.of(TOPIC, "x"));
+        advance(120);
+        queue.engine.admin().growShards(TOPIC, 5);
+        advance(11);
+
+        for (int i = 0; i < 60; i++) {
+            advance(7);
+            assertThat(queue.memory.fleet().topics()).containsEntry(TOPIC, 5);
+        }
     }
 
     @Test

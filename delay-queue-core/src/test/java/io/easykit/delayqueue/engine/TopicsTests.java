@@ -166,6 +166,44 @@ class TopicsTests {
         assertThat(store.declared("orders").all()).isEqualTo(5);
     }
 
+    /** It only reads, so it does not restore the growth, and the next declaration does. */
+    @Test
+    void administrationDoesNotForgetAGrowthThatTheStoreHasLost() {
+        Topics topics = grownAndLost();
+
+        assertThat(topics.shardsToLookAt("orders").all()).isEqualTo(5);
+        assertThat(topics.presentKeys("orders")).hasSize(5);
+        assertThat(topics.shardsToLookAt("orders", List.of(MessageIds.generate(6)))
+                        .all())
+                .isEqualTo(5);
+        assertThat(topics.shards("orders").all()).isEqualTo(5);
+        assertThat(store.declared("orders").all()).isEqualTo(5);
+    }
+
+    @Test
+    void aGrowthRestoresTheOneThatTheStoreHasLost() {
+        Topics topics = grownAndLost();
+
+        assertThatThrownBy(() -> topics.grow("orders", 3))
+                .isInstanceOf(TopicConflictException.class)
+                .hasMessageContaining("has 5 shards in the store");
+        assertThat(store.declared("orders").all()).isEqualTo(5);
+
+        StoreState.redeclare(store, "orders", 2);
+        assertThat(topics.grow("orders", 6)).isEqualTo(5);
+        assertThat(store.declared("orders").all()).isEqualTo(6);
+    }
+
+    private Topics grownAndLost() {
+        store.declare("orders", 2);
+        store.grow("orders", 5);
+        Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        StoreState.redeclare(store, "orders", 2);
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        return topics;
+    }
+
     @Test
     void addsShardsLaterIfTheStoreDoesNotAnswer() {
         store.declare("orders", 2);

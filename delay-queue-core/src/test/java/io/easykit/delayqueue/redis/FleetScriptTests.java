@@ -52,6 +52,17 @@ class FleetScriptTests {
         assertThat(shard.redis().snapshot().keySet()).containsExactly(PREFIX + "topics", "test:clock");
     }
 
+    /** It may have changed since it was read, and a registry that was lost gets it back. */
+    @Test
+    void keepsAnOldShardCountOnlyIfThereIsNone() {
+        fleet.addTopics(Map.of("mail", 2));
+        fleet.addTopics(Map.of("mail", 1, "orders", 4), true);
+        assertThat(fleet.topics()).containsExactly(Map.entry("mail", 2), Map.entry("orders", 4));
+
+        fleet.addTopics(Map.of("mail", 1));
+        assertThat(fleet.topics()).containsEntry("mail", 1);
+    }
+
     @Test
     void keepsMoreTopicsThanOneCallTakes() {
         Map<String, Integer> many = new TreeMap<>();
