@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
@@ -97,10 +98,8 @@ final class Snapshots {
         SortedMap<String, Integer> topics = store.fleet().topics();
         boolean shares = topics.values().stream().mapToInt(count -> count).sum() > MOST_SHARDS_ALONE;
         if (shares) {
-            FleetStore.SharedSnapshot shared =
-                    store.fleet().sharedSnapshot(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)));
-            FleetSnapshot ofAnother = shared.last();
-            if (!shared.take() && ofAnother != null) {
+            FleetSnapshot ofAnother = ofAnother();
+            if (ofAnother != null) {
                 pause = SHORTEST_PAUSE; // to read it costs little
                 return ofAnother;
             }
@@ -114,9 +113,29 @@ final class Snapshots {
         long work = nanos.getAsLong() - begin - counts.waited();
         pause = Math.max(SHORTEST_PAUSE, Math.max(counts.waited(), Math.min(LONGEST_PAUSE, PAUSES * work)));
         if (shares) {
-            store.fleet().shareSnapshot(taken, Duration.ofNanos(pause));
+            share(taken);
         }
         return taken;
+    }
+
+    /** The snapshot of another node, or null if this one is to take its own. */
+    private @Nullable FleetSnapshot ofAnother() {
+        try {
+            FleetStore.SharedSnapshot shared =
+                    store.fleet().sharedSnapshot(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)));
+            return shared.take() ? null : shared.last();
+        } catch (StoreRefusedException e) {
+            log.debug("This node takes a snapshot of its own", e);
+            return null;
+        }
+    }
+
+    private void share(FleetSnapshot taken) {
+        try {
+            store.fleet().shareSnapshot(taken, Duration.ofNanos(pause));
+        } catch (StoreRefusedException | StoreUnavailableException e) {
+            log.debug("The other nodes take snapshots of their own", e);
+        }
     }
 
     private FleetSnapshot take(SortedMap<String, Integer> topics, ShardSurvey.Result counts) {

@@ -20,6 +20,7 @@ kept = math.min(burst, kept + math.floor((micros - at) * 10 ^ 6 / step))
 local permits = math.min(most, math.floor(kept / 10 ^ 6))
 if permits > 0 then
   kept = kept - permits * 10 ^ 6
+  allowWhenFull()
   redis.call('SET', key, string.format('%d:%d:%s:', kept, micros, isAwaited or '0') .. ARGV[1], 'PX',
     string.format('%d', 3600000 + math.ceil((burst - kept) * step / 10 ^ 9)))
 end

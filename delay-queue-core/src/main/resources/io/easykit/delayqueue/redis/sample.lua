@@ -21,6 +21,7 @@ for i = 1, 5 do
   values[5 + i] = text and string.find(text, '^%d+$') and #text < 16 and tonumber(text) or 0
 end
 values = cmsgpack.pack(values)
+allowWhenFull()
 if isRun and values == kept[3] then
   redis.call('HSET', samples, 'to', string.format('%d', minute))
 else

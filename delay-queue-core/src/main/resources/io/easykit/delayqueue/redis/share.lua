@@ -10,10 +10,12 @@ local pause, taker, snapshot = duration(ARGV[2], 1, 10 ^ 7, 'pause'), prefix .. 
 check(ARGV[1] == 'look' or ARGV[1] == 'put', 'neither look nor put')
 if ARGV[1] == 'put' then
   checkCount(3)
+  allowWhenFull()
   redis.call('SET', taker, '', 'PX', pause)
   redis.call('SET', snapshot, ARGV[3], 'PX', 2 * pause + 30000)
   return {}
 end
 checkCount(2)
+allowWhenFull()
 if redis.call('SET', taker, '', 'PX', pause, 'NX') then return {1, false} end
 return {0, redis.call('GET', snapshot)}

@@ -206,6 +206,11 @@ final class FaultyShard implements AutoCloseable {
         return shard.redis();
     }
 
+    /** The whole keyspace, see {@link TestShard#state}. */
+    String state() {
+        return shard.state();
+    }
+
     /** Places by id; of each id with a place or a body. */
     SortedMap<String, List<String>> whereabouts() {
         return whereabouts(shard.redis().snapshot());
