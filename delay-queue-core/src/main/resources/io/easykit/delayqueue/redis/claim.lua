@@ -30,7 +30,7 @@ local flow -- only where there are limits, so that other topics do not pay for t
 if ARGV[7] ~= '' then
   local share, step, burst, places, more = string.match(ARGV[7], '^((%d+):(%d+):(%d+))(.*)$')
   check(places, 'limits are not step:burst:places: ' .. ARGV[7])
-  flow = {step = toInteger(step, 0, 2 ^ 43, 'step'), burst = toInteger(burst, 0, 10 ^ 5, 'burst'),
+  flow = {step = toInteger(step, 0, 2 ^ 47, 'step'), burst = toInteger(burst, 0, 10 ^ 5, 'burst'),
     places = toInteger(places, 0, 10 ^ 6, 'places'), key = prefix .. 'flow', asked = 0, borrowed = 0}
   if more ~= '' then
     local permits, untilWhen = string.match(more, '^:(%d+):(%d+)$')

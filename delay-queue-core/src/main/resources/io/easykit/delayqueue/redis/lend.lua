@@ -9,7 +9,7 @@
 checkCount(2)
 local step, burst, places = string.match(ARGV[1], '^(%d+):(%d+):(%d+)$')
 check(places, 'limits are not step:burst:places: ' .. ARGV[1])
-step, burst = toInteger(step, 1, 2 ^ 43, 'step'), toInteger(burst, 1, 10 ^ 5, 'burst') * 10 ^ 6
+step, burst = toInteger(step, 1, 2 ^ 47, 'step'), toInteger(burst, 1, 10 ^ 5, 'burst') * 10 ^ 6
 local most, key = toInteger(ARGV[2], 1, 100, 'count'), prefix .. 'flow'
 local due = first(waiting)
 if due and due <= now then return {now, 0, -1} end

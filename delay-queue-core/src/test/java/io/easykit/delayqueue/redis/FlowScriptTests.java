@@ -8,6 +8,7 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
@@ -18,7 +19,9 @@ import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.Lent;
 import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -334,5 +337,27 @@ class FlowScriptTests {
             }
         });
         return calls;
+    }
+
+    /** The longest step that settings can lead to: more than 1,000 days. */
+    @Test
+    void theLowestRateOnTheMostShardsLetsAMessageThroughAfterEachStep() {
+        FlowShare share = FlowShare.of(
+                FlowLimits.of(FlowLimits.Rate.of(1, Duration.ofDays(1))), ShardKey.MAX_SHARDS - 1, ShardKey.MAX_SHARDS);
+        long step = share.stepMicros();
+        Instant next = Instant.ofEpochMilli((1_000_000 + step) / 1000);
+        send(3);
+        assertThat(ids(claimed("o", 1, share))).containsExactly("m000");
+        assertThat(claimed("o", 2, share))
+                .returns(List.of(), FlowScriptTests::ids)
+                .returns(next, Claimed::nextDue);
+
+        shard.clockMicros(1_000_000 + step - 1);
+        assertThat(ids(claimed("o", 3, share))).isEmpty();
+        shard.clockMicros(1_000_000 + step);
+        assertThat(ids(claimed("o", 4, share))).containsExactly("m001");
+
+        shard.empty();
+        assertThat(shard.store.lend(KEY, share, 1)).isEqualTo(new Lent(ms(1000), 1, next));
     }
 }
