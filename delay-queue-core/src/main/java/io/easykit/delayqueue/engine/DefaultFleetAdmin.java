@@ -61,7 +61,8 @@ final class DefaultFleetAdmin implements FleetAdmin {
         if (range.compareTo(SHORTEST_RANGE) < 0 || range.compareTo(LONGEST_RANGE) > 0) {
             throw new IllegalArgumentException("A range of " + range + " is not kept: give a minute to 24 hours.");
         }
-        return Sampler.series(topic, topics.keysToLookAt(topic), range, store);
+        TopicShards shards = topics.shardsToLookAt(topic);
+        return Sampler.series(topic, shards.home(), shards.keys(), range, store);
     }
 
     @Override

@@ -3,13 +3,9 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.QueueBackend;
-import io.easykit.delayqueue.store.Samples;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -46,32 +42,19 @@ final class Sampler {
         round.run(store.fleet()::sample);
     }
 
-    /** The samples of a topic: minutes of which all shards have one. */
-    static TopicSeries series(String topic, List<ShardKey> shards, Duration range, QueueBackend store) {
+    /** The samples of a topic: minutes of which all shards have one, see {@link TopicSamples}. */
+    static TopicSeries series(String topic, int home, List<ShardKey> shards, Duration range, QueueBackend store) {
         EachShard each = new EachShard();
-        TopicSeries series = series(topic, shards, range, store, each);
+        TopicSeries series = series(topic, home, shards, range, store, each);
         each.throwIfRefused();
         return series;
     }
 
     /** The samples of a topic: minutes of which all shards that this one could read have one. */
-    static TopicSeries series(String topic, List<ShardKey> shards, Duration range, QueueBackend store, EachShard each) {
-        TreeMap<Instant, TopicSeries.Point> sums = new TreeMap<>();
-        TreeMap<Instant, Integer> counts = new TreeMap<>();
-        List<Instant> read = new ArrayList<>(List.of(Instant.EPOCH));
-        each.attemptAll(shards, shard -> {
-            Samples samples = store.fleet().samples(shard, range);
-            read.add(samples.now());
-            for (TopicSeries.Point point : samples.points()) {
-                sums.merge(point.at(), point, TopicSeries.Point::plus);
-                counts.merge(point.at(), 1, Integer::sum);
-            }
-        });
-        counts.forEach((at, count) -> {
-            if (count < read.size() - 1) {
-                sums.remove(at);
-            }
-        });
-        return new TopicSeries(topic, read.get(read.size() - 1), List.copyOf(sums.values()));
+    static TopicSeries series(
+            String topic, int home, List<ShardKey> shards, Duration range, QueueBackend store, EachShard each) {
+        TopicSamples read = new TopicSamples(home);
+        each.attemptAll(shards, shard -> read.add(shard, store.fleet().samples(shard, range)));
+        return read.series(topic);
     }
 }

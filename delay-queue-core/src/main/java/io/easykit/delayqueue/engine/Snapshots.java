@@ -199,7 +199,11 @@ final class Snapshots {
 
     private @Nullable Rates read(String topic, List<ShardKey> keys) {
         try {
-            return Sampler.series(topic, keys, RATES_RANGE, store).latestRates().orElse(null);
+            // Only a topic with several shards can have some that were added.
+            int home = keys.size() == 1 ? 1 : store.declared(topic).home();
+            return Sampler.series(topic, home, keys, RATES_RANGE, store)
+                    .latestRates()
+                    .orElse(null);
         } catch (DelayQueueException e) {
             log.debug("No rates of {} are shown for a minute", topic, e);
             return null;

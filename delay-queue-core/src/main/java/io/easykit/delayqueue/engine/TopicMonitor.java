@@ -47,6 +47,9 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+    /** Of the five minutes: with fewer samples it is not known whether runs still fail. */
+    private static final int LEAST_POINTS = 4;
+
     /** Pages of a hundred dead letters each; the rest waits for the next time. */
     private static final int MOST_PURGES = 10;
 
@@ -233,12 +236,13 @@ final class TopicMonitor implements LoopExecutor.Step {
             return;
         }
         EachShard each = eachShard();
-        TopicSeries series = Sampler.series(endpoint.topic(), shards, FAILING_RANGE, engine.store(), each);
+        int home = engine.topics().expected(endpoint.topic()).home();
+        TopicSeries series = Sampler.series(endpoint.topic(), home, shards, FAILING_RANGE, engine.store(), each);
         TopicSeries.Runs runs = series.runs();
         if (runs.count() >= LEAST_RUNS && runs.failMoreThan(limit)) {
             long limitPercent = BigDecimal.valueOf(limit).movePointRight(2).longValue();
             alerts.raise(endpoint.topic(), Kind.FAILING, runs.failedPercent(), limitPercent);
-        } else if (each.refused().isEmpty()) {
+        } else if (each.refused().isEmpty() && series.points().size() >= LEAST_POINTS) {
             alerts.resolve(endpoint.topic(), Kind.FAILING);
         }
         failingAt = engine.loops().nanos() + SAMPLE_PAUSE;

@@ -8,11 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.admin.TopicSeries.Point;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class SamplerTests {
@@ -112,6 +116,43 @@ class SamplerTests {
                         .points())
                 .isNotEmpty();
         assertThat(hour().points()).as("of both shards").isEmpty();
+    }
+
+    @Test
+    void aGrowthHidesNoMinute() {
+        queue.memory.declare(TOPIC, 2);
+        queue.engine.join();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofMinutes(10));
+        int before = hour().points().size();
+        queue.engine.admin().growShards(TOPIC, 4);
+        assertThat(hour().points()).hasSize(before);
+
+        for (int i = 1; i <= 10; i++) {
+            queue.time.advance(Duration.ofMinutes(1));
+            assertThat(hour().points()).hasSizeBetween(before + i - 1, before + i + 1);
+        }
+    }
+
+    @Test
+    void whatAnAddedShardCountedBeforeItsFirstSampleIsNoRate() {
+        queue.memory.declare(TOPIC, 1);
+        queue.engine.join();
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofMinutes(5));
+        queue.engine.admin().growShards(TOPIC, 2);
+        List<NewMessage> messages = IntStream.range(0, 100)
+                .mapToObj(i -> new NewMessage("m" + i, DueTime.in(Duration.ofDays(1)), Bytes.of(new byte[1])))
+                .toList();
+        queue.memory.send(new ShardKey(TOPIC, 1), messages);
+        queue.time.advance(Duration.ofMinutes(3));
+
+        List<Point> points = hour().points();
+        assertThat(points).hasSizeGreaterThan(6);
+        assertThat(points.get(points.size() - 1)).returns(100L, Point::waiting).returns(100L, Point::sent);
+        assertThat(points.get(0)).returns(0L, Point::waiting).returns(100L, Point::sent);
+        assertThat(points)
+                .allSatisfy(point -> assertThat(point.since(points.get(0))).isEqualTo(new Rates(0, 0, 0, 0, 0)));
     }
 
     @Test

@@ -201,4 +201,36 @@ class SnapshotsTests {
         assertThat(taken.topics().get(1).total()).isNotNull();
         assertThat(taken.topics().get(1).failure()).contains("refused stats");
     }
+
+    /** As by a full Redis, when somebody wants to purge. */
+    @Test
+    void isTakenByEachNodeIfTheStoreRefusesToShareIt() {
+        declare(Map.of(TOPIC, 51));
+        queue.line.plan(method -> method.equals("sharedSnapshot") || method.equals("shareSnapshot")
+                ? FaultyStore.Fault.REFUSED
+                : FaultyStore.Fault.NONE);
+
+        assertThat(snapshot().topics()).hasSize(1);
+        assertThat(snapshot().topics().get(0).total()).isNotNull();
+    }
+
+    @Test
+    void isShownAlthoughItCannotBeShared() {
+        declare(Map.of(TOPIC, 51));
+        queue.line.once("shareSnapshot", FaultyStore.Fault.LOST_REQUEST);
+
+        assertThat(snapshot().topics()).hasSize(1);
+    }
+
+    @Test
+    void showsTheRatesOfATopicThatHasJustGrown() {
+        declare(Map.of(TOPIC, 2));
+        queue.engine.join();
+        queue.start(listener(), message -> {});
+        advance(Duration.ofMinutes(5));
+        queue.engine.admin().growShards(TOPIC, 4);
+        queue.memory.fleet().addTopics(Map.of(TOPIC, 4));
+
+        assertThat(snapshot().topics().get(0).rates()).isEqualTo(new Rates(0, 0, 0, 0, 0));
+    }
 }

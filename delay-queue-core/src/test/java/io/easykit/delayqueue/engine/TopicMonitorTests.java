@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.junit.jupiter.params.provider.ValueSource;
 class TopicMonitorTests {
 
     private final TestQueue queue = new TestQueue();
@@ -330,6 +331,37 @@ class TopicMonitorTests {
     }
 
     @ParameterizedTest
+    /** The runs of the last minutes are not known then. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aFailingAlertStaysWhileSamplesAreMissing(boolean grows) {
+        queue.memory.declare(TOPIC, 2);
+        queue.engine.join();
+        queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
+                message -> {
+                    throw new IllegalStateException();
+                });
+        for (int i = 0; i < 10; i++) {
+            sendMany("first" + i, 20);
+            queue.time.advance(Duration.ofMinutes(1));
+        }
+        assertReported(1, 0);
+
+        if (grows) {
+            queue.engine.admin().growShards(TOPIC, 4);
+        } else {
+            queue.line.plan(method -> method.equals("sample") ? Fault.REFUSED : Fault.NONE);
+        }
+        for (int i = 0; i < 20; i++) {
+            sendMany("then" + i, 20);
+            queue.time.advance(Duration.ofMinutes(1));
+            assertReported(1, 0);
+        }
+    }
+
     @CsvSource({"0.05, 11, 6, 5", "0.05, 10,,", "0.29, 59, 30, 29", "0.29, 58,,", "0.004, 1, 1, 0", "0, 0,,"})
     void comparesTheShareOfFailedRunsExactly(
             double limit, int failing, @Nullable Integer value, @Nullable Integer shownLimit) {
