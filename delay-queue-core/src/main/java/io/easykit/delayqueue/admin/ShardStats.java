@@ -80,8 +80,9 @@ public record ShardStats(
      * @param burst   permits that are kept
      * @param permits that are there now
      * @param places  messages that may be in flight; 0 for no limit
+     * @param usedAt  when a permit was last taken, or given back, by the store's clock; null without a limit of the rate
      */
-    public record Flow(Duration step, int burst, int permits, int places) {
+    public record Flow(Duration step, int burst, int permits, int places, @Nullable Instant usedAt) {
 
         /** Whether the rate lets no message begin now. */
         boolean lacksPermit() {

@@ -103,7 +103,11 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
                                 : flows.stream()
                                         .mapToInt(ShardStats.Flow::permits)
                                         .sum(),
-                        flows.stream().mapToInt(ShardStats.Flow::places).sum());
+                        flows.stream().mapToInt(ShardStats.Flow::places).sum(),
+                        flows.stream()
+                                .flatMap(flow -> Stream.ofNullable(flow.usedAt()))
+                                .max(Comparator.naturalOrder())
+                                .orElse(null));
     }
 
     /** Whether the claims of any shard are stopped. */

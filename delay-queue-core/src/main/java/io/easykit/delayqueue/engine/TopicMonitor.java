@@ -47,6 +47,8 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     private static final long REREAD_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
+    private static final long LIMITS_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
     /** Of the five minutes: with fewer samples it is not known whether runs still fail. */
     private static final int LEAST_POINTS = 4;
 
@@ -65,6 +67,7 @@ final class TopicMonitor implements LoopExecutor.Step {
     private long purgeAt;
     private long rereadAt;
     private long failingAt;
+    private long limitsAt;
     private String conflict = "";
     private final OtherLimits otherLimits;
     private final Set<String> refusals = new HashSet<>();
@@ -78,6 +81,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         this.purgeAt = engine.loops().nanos();
         this.rereadAt = purgeAt + REREAD_PAUSE;
         this.failingAt = purgeAt;
+        this.limitsAt = purgeAt;
         this.alerts = new Alerts(engine.store(), engine.loopEvents());
         this.otherLimits = new OtherLimits(endpoint, engine.store());
         String deadLettersOf = endpoint.deadLettersOf();
@@ -150,9 +154,12 @@ final class TopicMonitor implements LoopExecutor.Step {
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
     }
 
+    /** Without limits of its own once a minute, because most topics have none. */
     private void compareLimits() {
-        if (!endpoint.limits().isNone()) {
+        boolean hasLimits = !endpoint.limits().isNone();
+        if (hasLimits || engine.loops().nanos() - limitsAt >= 0) {
             otherLimits.look(shards, eachShard());
+            limitsAt = engine.loops().nanos() + LIMITS_PAUSE;
         }
     }
 

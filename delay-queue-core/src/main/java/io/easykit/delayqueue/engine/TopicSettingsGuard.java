@@ -80,7 +80,8 @@ final class TopicSettingsGuard {
         requireSame("deadKeyPolicy", ListenerEndpoint::deadKeyPolicy, one, other);
         requireSame("leaseExpiredDelay", ListenerEndpoint::leaseExpiredDelay, one, other);
         requireSame("deadLetterRetention", ListenerEndpoint::deadLetterRetention, one, other);
-        requireSame("limits", TopicSettingsGuard::limits, one, other);
+        // A listener without limits uses no permits, so it may not leave them out.
+        requireSame("limits", ListenerEndpoint::limits, one, other);
         requireSame("alerts", TopicSettingsGuard::alerts, one, other);
         requireSameIdempotency(one, other);
     }
@@ -97,15 +98,11 @@ final class TopicSettingsGuard {
         }
     }
 
-    private static @Nullable FlowLimits limits(ListenerEndpoint endpoint) {
-        return endpoint.limits().isNone() ? null : endpoint.limits();
-    }
-
     private static @Nullable AlertLimits alerts(ListenerEndpoint endpoint) {
         return endpoint.alerts().equals(AlertLimits.NONE) ? null : endpoint.alerts();
     }
 
-    /** One of them may leave it out. */
+    /** One of them may leave it out: its value is null. */
     private static void requireSame(
             String setting,
             Function<ListenerEndpoint, @Nullable Object> value,

@@ -5,6 +5,8 @@ import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueStore;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -143,7 +145,10 @@ final class Flow {
                 Duration.ofNanos(share.stepMicros() * 1000),
                 share.burst(),
                 (int) (last.permits(share, clock.micros()) / PERMIT),
-                share.places());
+                share.places(),
+                share.stepMicros() == 0
+                        ? null
+                        : Instant.EPOCH.plus(Math.min(last.at(), clock.micros()), ChronoUnit.MICROS));
     }
 
     /** As the store in Redis keeps it, or null if it keeps nothing. */

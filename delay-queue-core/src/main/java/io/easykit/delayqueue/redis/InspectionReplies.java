@@ -16,6 +16,7 @@ import io.easykit.delayqueue.support.LogText;
 import io.easykit.redis.ListReply;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -180,7 +181,12 @@ final class InspectionReplies {
             return null;
         }
         long[] parts = Stream.of(text.split(":")).mapToLong(Long::parseLong).toArray();
-        return new ShardStats.Flow(Duration.ofNanos(parts[1] * 1000), (int) parts[2], (int) parts[0], (int) parts[3]);
+        return new ShardStats.Flow(
+                Duration.ofNanos(parts[1] * 1000),
+                (int) parts[2],
+                (int) parts[0],
+                (int) parts[3],
+                parts[1] == 0 ? null : Instant.EPOCH.plus(parts[4], ChronoUnit.MICROS));
     }
 
     /** One digit for each kind, in their order. */

@@ -6,7 +6,8 @@
 --        a digit for each alert as one text, parked messages, stopped ordering keys, limits or nil, (counter, value)*
 --        the digits are 1 for a raised alert, and stand for oldest_due, due, dead, waiting, no_consumer, failing;
 --        parked messages are among those that wait; of more than 1,000 keys that are held, some 1,000 are looked at;
---        limits are permits:step:burst:places, those of claim.lua with the permits that are there
+--        limits are permits:step:burst:places:at, those of claim.lua with the permits that are there, and in us when some were
+--        last taken
 checkCount(0)
 local oldest, alerts = first(waiting), {}
 for i, name in ipairs({'oldest_due', 'due', 'dead', 'waiting', 'no_consumer', 'failing'}) do
@@ -21,7 +22,8 @@ if limits then
   local kept, at, share, step, burst = string.match(limits, '^(%d+):(%d+):[01]:((%d+):(%d+):%d+)$')
   -- As in claim.lua
   local more = share and step ~= '0' and math.floor(math.max(0, micros - at) * 10 ^ 6 / step) or 0
-  limits = share and string.format('%d:', math.floor(math.min(burst * 10 ^ 6, kept + more) / 10 ^ 6)) .. share or false
+  limits = share and string.format('%d:%s:%d', math.floor(math.min(burst * 10 ^ 6, kept + more) / 10 ^ 6), share,
+    math.min(at, micros)) or false
 end
 
 -- A key is stopped while a dead message holds it.

@@ -163,7 +163,9 @@ class DeliveryTests {
 
         queue.time.advance(Duration.ofSeconds(100));
 
-        assertThat(queue.line.takeCalls()).hasSizeLessThan(110).containsOnly("claim", "repair", "declare", "running");
+        assertThat(queue.line.takeCalls())
+                .hasSizeLessThan(110)
+                .containsOnly("claim", "repair", "declare", "running", "stats");
     }
 
     @Test

@@ -23,6 +23,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 class FlowTests {
@@ -360,6 +362,51 @@ class FlowTests {
                     .anyMatch(line ->
                             line.contains("Topic orders has limits of ") && line.contains("Give all nodes the same."))
                     .hasSizeLessThanOrEqualTo(2);
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    @Test
+    void aNodeWithoutLimitsReportsThatAnotherOneHasSome() {
+        assertThat(linesOf(() -> {
+                    node(Duration.ofMillis(5), listener().concurrency(8), NOTHING);
+                    node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING);
+                    for (int i = 0; i < 130; i++) {
+                        send(10);
+                        queue.time.advance(Duration.ofSeconds(1));
+                    }
+                }))
+                .singleElement()
+                .asString()
+                .contains("Topic orders has no limits on this node", "about 50.0 a second", "Give all nodes the same.");
+    }
+
+    /** A share stays for an hour in a shard from which nobody claims a message. */
+    @ParameterizedTest
+    @ValueSource(strings = {"20/s", ""})
+    void limitsThatWereChangedWhileNoNodeRanAreNotThoseOfAnotherNode(String rate) {
+        FlowLimits changed = rate.isEmpty() ? FlowLimits.NONE : FlowLimits.of(Rate.parse(rate));
+        node(Duration.ofMillis(5), listener().concurrency(8).limits(FIFTY), NOTHING, 4);
+        send(200);
+        queue.time.advance(Duration.ofSeconds(20));
+        queue.stop(containers.get(0));
+
+        assertThat(linesOf(() -> {
+                    node(Duration.ofMillis(5), listener().concurrency(8).limits(changed), NOTHING, 4);
+                    queue.time.advance(Duration.ofMinutes(5));
+                }))
+                .isEmpty();
+    }
+
+    private static List<String> linesOf(Runnable work) {
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(OtherLimits.class);
+        logger.addAppender(logged);
+        try {
+            work.run();
+            return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
         } finally {
             logger.detachAppender(logged);
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.AlertLimits;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.IdempotencyStore;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.TopicConflictException;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TopicSettingsGuardTests {
 
     private static final AlertLimits TEN_DUE = new AlertLimits(null, 10L, null, null);
+
+    private static final FlowLimits TEN = FlowLimits.of(FlowLimits.Rate.parse("10/s"));
 
     private static final IdempotencyStore STORE = (topic, deliveryId, handler) -> false;
 
@@ -52,6 +55,8 @@ class TopicSettingsGuardTests {
                         "deadLetterRetention PT48H"),
                 contradiction(one -> one.idempotencyStore(STORE), other -> other, "only 'one' is idempotent"),
                 contradiction(one -> one, other -> other.idempotencyStore(STORE), "only 'other' is idempotent"),
+                contradiction(one -> one.limits(TEN), other -> other, "limits no limits"),
+                contradiction(one -> one, other -> other.limits(TEN), "limits 10/s"),
                 contradiction(
                         one -> one.alerts(TEN_DUE),
                         other -> other.alerts(new AlertLimits(null, 20L, null, null)),
@@ -69,6 +74,17 @@ class TopicSettingsGuardTests {
 
         assertThat(start(endpoint("same", TOPIC).alerts(TEN_DUE)).isRunning()).isTrue();
         assertThat(start(endpoint("silent", TOPIC)).isRunning()).isTrue();
+    }
+
+    /** Those of the topic are the limits of all its listeners. */
+    @Test
+    void startsListenersThatTakeTheLimitsOfTheirTopic() {
+        TestQueue limited =
+                new TestQueue(builder -> builder.topicLimits(topic -> topic.equals(TOPIC) ? TEN : FlowLimits.NONE));
+        limited.start(endpoint("one", TOPIC).limits(TEN), message -> {});
+
+        assertThat(limited.start(endpoint("silent", TOPIC), message -> {}).isRunning())
+                .isTrue();
     }
 
     @Test

@@ -301,13 +301,15 @@ class FlowScriptTests {
         claimed("o", 1, TEN);
 
         assertThat(shard.store.stats(KEY))
-                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 0, 0), ShardStats::flow)
+                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 0, 0, ms(1000)), ShardStats::flow)
                 .returns(true, ShardStats::limited);
         shard.clock(1250);
         assertThat(shard.store.stats(KEY))
-                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 2, 0), ShardStats::flow)
+                .returns(new ShardStats.Flow(Duration.ofMillis(100), 3, 2, 0, ms(1000)), ShardStats::flow)
                 .returns(false, ShardStats::limited);
         claimed("o", 2, new FlowShare(100_000, 3, 4));
+        assertThat(shard.store.stats(KEY).flow())
+                .isEqualTo(new ShardStats.Flow(Duration.ofMillis(100), 3, 1, 4, ms(1250)));
         send(1);
         assertThat(shard.store.stats(KEY).limited()).isTrue();
     }

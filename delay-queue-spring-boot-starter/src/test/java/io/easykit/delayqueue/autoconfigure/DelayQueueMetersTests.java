@@ -88,7 +88,7 @@ class DelayQueueMetersTests {
                 new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0),
                 0,
                 0,
-                new ShardStats.Flow(Duration.ofMillis(20), 5, 0, 0));
+                new ShardStats.Flow(Duration.ofMillis(20), 5, 0, 0, null));
         ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
         return new TopicStats(topic, List.of(first, second));
     }
