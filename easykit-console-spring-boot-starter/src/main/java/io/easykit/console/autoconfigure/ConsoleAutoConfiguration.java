@@ -152,8 +152,15 @@ public final class ConsoleAutoConfiguration {
     }
 
     @Bean
-    ConsoleStartLine easykitConsoleStartLine(ServedConsole easykitConsole) {
-        return new ConsoleStartLine(easykitConsole);
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    ConsoleStartLine easykitConsoleServletStartLine(ServedConsole easykitConsole) {
+        return new ConsoleStartLine(easykitConsole, "server.servlet.context-path", "spring.mvc.servlet.path");
+    }
+
+    @Bean
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    ConsoleStartLine easykitConsoleReactiveStartLine(ServedConsole easykitConsole) {
+        return new ConsoleStartLine(easykitConsole, "spring.webflux.base-path");
     }
 
     private static ConsoleInfo info(ConsoleProperties properties) {

@@ -1,10 +1,13 @@
 package io.easykit.console.autoconfigure;
 
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /** Logs once after the start where the console is and for whom, or why it is not served. */
 final class ConsoleStartLine implements ApplicationListener<ApplicationReadyEvent> {
@@ -12,10 +15,13 @@ final class ConsoleStartLine implements ApplicationListener<ApplicationReadyEven
     private static final Logger log = LoggerFactory.getLogger("easykit.console");
 
     private final ServedConsole served;
+    private final List<String> basePaths;
     private boolean logged;
 
-    ConsoleStartLine(ServedConsole served) {
+    /** @param basePaths settings of the paths of the application's port */
+    ConsoleStartLine(ServedConsole served, String... basePaths) {
         this.served = served;
+        this.basePaths = List.of(basePaths);
     }
 
     @Override
@@ -32,9 +38,20 @@ final class ConsoleStartLine implements ApplicationListener<ApplicationReadyEven
         } else if (served.console() == null) {
             log.warn("The console is not served: {}", served.access());
         } else if (served.open()) {
-            log.warn("The console is at {}/ on port {}, open to {}", served.path(), port, served.access());
+            log.warn("The console is at {}/ on port {}, open to {}", path(environment), port, served.access());
         } else {
-            log.info("The console is at {}/ on port {}, for {}", served.path(), port, served.access());
+            log.info("The console is at {}/ on port {}, for {}", path(environment), port, served.access());
         }
+    }
+
+    private String path(Environment environment) {
+        boolean ownPort = ManagementPortType.get(environment) == ManagementPortType.DIFFERENT;
+        List<String> settings = ownPort ? List.of("management.server.base-path") : basePaths;
+        StringBuilder path = new StringBuilder();
+        for (String setting : settings) {
+            String part = StringUtils.trimTrailingCharacter(environment.getProperty(setting, ""), '/');
+            path.append(part.isEmpty() || part.startsWith("/") ? "" : "/").append(part);
+        }
+        return path.append(served.path()).toString();
     }
 }

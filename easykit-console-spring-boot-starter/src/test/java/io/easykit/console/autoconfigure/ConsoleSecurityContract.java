@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -37,6 +40,7 @@ import org.springframework.context.event.EventListener;
 
 /** Who may use the console, on one port and on two. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
 abstract class ConsoleSecurityContract {
 
     private static final String CHANGE = "{\"note\":\"test\"}";
@@ -123,7 +127,7 @@ abstract class ConsoleSecurityContract {
         return app(security ? users : null, security, twoPorts, settings);
     }
 
-    private App app(Class<?> more, boolean security, boolean twoPorts, String... settings) {
+    App app(Class<?> more, boolean security, boolean twoPorts, String... settings) {
         App app = apps.computeIfAbsent(
                 security + " " + more + twoPorts + List.of(settings), key -> start(more, security, twoPorts, settings));
         app.application().changes.clear();
@@ -178,7 +182,7 @@ abstract class ConsoleSecurityContract {
         apps.values().forEach(app -> app.context().close());
     }
 
-    private static Http change(App app) {
+    static Http change(App app) {
         return Http.to(app.console()).json(CHANGE);
     }
 
@@ -429,7 +433,7 @@ abstract class ConsoleSecurityContract {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void worksBelowAnyPath(boolean twoPorts) {
+    void worksBelowAnyPathAndLogsIt(boolean twoPorts, CapturedOutput log) {
         String context = type == WebApplicationType.SERVLET
                 ? "server.servlet.context-path=/shop"
                 : "spring.webflux.base-path=/shop";
@@ -441,6 +445,7 @@ abstract class ConsoleSecurityContract {
                 "easykit.console.path=/ops/console",
                 "easykit.console.open-to=loopback");
         String base = twoPorts ? "/manage/ops/console" : "/shop/ops/console";
+        assertThat(log).contains("The console is at " + base + "/ on port " + app.console() + ", for requests");
 
         Reply redirect = Http.to(app.console()).get(base);
         assertThat(redirect.status()).isEqualTo(308);
