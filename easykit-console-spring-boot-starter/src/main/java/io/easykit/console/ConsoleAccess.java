@@ -164,15 +164,27 @@ public record ConsoleAccess(
     }
 
     private static boolean isOwn(String origin, ConsoleRequest request) {
+        String scheme = origin.startsWith("https:") ? "https" : "http";
         String authority = authority(origin);
         return authority != null
-                && (authority.equalsIgnoreCase(request.header("Host"))
-                        || authority.equalsIgnoreCase(request.header("X-Forwarded-Host")));
+                && (authority.equals(authority(scheme, request.header("Host")))
+                        || authority.equals(authority(scheme, request.header("X-Forwarded-Host"))));
     }
 
-    private static @Nullable String authority(String origin) {
+    /** @param hosts of a header; several proxies make it a list, which begins with that of the browser */
+    private static @Nullable String authority(String scheme, @Nullable String hosts) {
+        return hosts == null ? null : authority(scheme + "://" + hosts.split(",", 2)[0].strip());
+    }
+
+    /** Host and port of an address, with the default port if it names none. */
+    private static @Nullable String authority(String address) {
         try {
-            return URI.create(origin).getAuthority();
+            URI uri = URI.create(address);
+            int defaultPort = "https".equals(uri.getScheme()) ? 443 : 80;
+            boolean isPlain = uri.getHost() != null && uri.getUserInfo() == null;
+            return isPlain
+                    ? uri.getHost().toLowerCase(Locale.ROOT) + ":" + (uri.getPort() < 0 ? defaultPort : uri.getPort())
+                    : null;
         } catch (IllegalArgumentException invalid) {
             return null;
         }
