@@ -38,7 +38,7 @@ final class AsyncUpdate {
 
     @Nullable Object run(CallStyle style) throws Throwable {
         List<CacheKey<?>> first = operation.keysBefore(call);
-        if (first.isEmpty() && operation.after().isEmpty()) {
+        if (first.isEmpty() && !operation.applies(call)) {
             return invocation.proceed();
         }
         CallersKeys callers = new CallersKeys(first, call.getMethod());

@@ -32,6 +32,11 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         return keys;
     }
 
+    /** Whether the method may update an entry. Known before it, unless a condition is over its result. */
+    boolean applies(Call call) {
+        return !after.isEmpty() || before.stream().anyMatch(entry -> entry.applies(call));
+    }
+
     /** Whether one of the entries that are known before the method belongs to a serial cache. */
     boolean isSerial() {
         return before.stream().anyMatch(entry -> entry.serial.getAsBoolean());
@@ -122,8 +127,12 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
      */
     record Entry(BooleanSupplier serial, Function<Call, List<CacheKey<?>>> keysOf, @Nullable CallExpression condition) {
 
+        boolean applies(Call call) {
+            return condition == null || condition.holds(call);
+        }
+
         void addKey(Call call, List<CacheKey<?>> keys) {
-            if (condition == null || condition.holds(call)) {
+            if (applies(call)) {
                 keys.addAll(keysOf.apply(call));
             }
         }

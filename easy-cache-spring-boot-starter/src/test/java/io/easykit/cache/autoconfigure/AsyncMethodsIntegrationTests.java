@@ -312,6 +312,11 @@ class AsyncMethodsIntegrationTests {
             return CompletableFuture.completedFuture(null);
         }
 
+        @UpdateCache(prefix = "user", keys = "#ids", batch = true)
+        public Mono<Void> removeAllReactively(List<Long> ids) {
+            return Mono.fromRunnable(() -> ids.forEach(rows::remove));
+        }
+
         /** Commits before it returns. */
         @UpdateCache(prefix = "user", keys = "#user.id")
         @Transactional
@@ -811,12 +816,34 @@ class AsyncMethodsIntegrationTests {
 
     /** It updates nothing, so it runs as without a cache. */
     @Test
-    void anUpdateWithoutAKeyRunsOnTheThreadOfItsCaller() throws Exception {
-        result(users.removeAll(List.of(), true));
+    void anUpdateWhoseConditionIsFalseRunsOnTheThreadOfItsCaller() throws Exception {
         result(users.removeAll(List.of(id), false));
+        result(users.removeAll(List.of(), false));
         assertThat(target.threads).containsOnly(Thread.currentThread().getName());
         result(users.removeAll(List.of(id), true));
         assertThat(target.threads).last().asString().startsWith("easy-cache-call-");
+    }
+
+    /** Its list is still to be filled: before the subscription, or while the method runs. */
+    @Test
+    void anUpdateOfAnEmptyBatchIsComparedLikeAnyOther() throws Exception {
+        List<Long> ids = new ArrayList<>();
+        Mono<Void> update = users.removeAllReactively(ids);
+        assertThat(result(update.toFuture())).isNull();
+        ids.add(id);
+        assertThat(users.find(id).name()).isEqualTo("old");
+        assertThat(result(update.toFuture())).as("subscribed again").isNull();
+        assertThat(users.find(id)).isNull();
+
+        target.rows.put(id, "old");
+        ids.clear();
+        Mono<Void> late = users.removeAllReactively(ids);
+        ids.add(id);
+        assertThat(failure(late.toFuture()))
+                .isInstanceOf(InvalidCacheCallException.class)
+                .hasMessageContaining("its keys are no longer []")
+                .hasMessageContaining("The method has not run");
+        assertThat(target.rows).containsKey(id);
     }
 
     @Test
