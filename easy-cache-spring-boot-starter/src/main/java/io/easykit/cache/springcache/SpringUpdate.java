@@ -102,6 +102,7 @@ final class SpringUpdate {
                 cacheName, "the cache '" + cacheName + "'", call.call().method());
     }
 
+    /** A serial cache begins no transaction for a result that comes later: the method may work on other threads. */
     private @Nullable Object update(List<CacheKey<?>> before, List<CacheKey<?>> eager, Awaiter awaiter)
             throws Throwable {
         EasyCache cache = parts.cache();
@@ -116,7 +117,9 @@ final class SpringUpdate {
         if (before.isEmpty()) {
             return action.run();
         }
-        return joins ? cache.updateInTransaction(before, action) : cache.update(before, action);
+        return joins || call.method().returned().isLater()
+                ? cache.updateInTransaction(before, action)
+                : cache.update(before, action);
     }
 
     /** The data may have changed although the method fails, as with an exception after the commit. */

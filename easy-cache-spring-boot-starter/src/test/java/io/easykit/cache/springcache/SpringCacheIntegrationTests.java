@@ -15,6 +15,7 @@ import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -251,6 +252,22 @@ class SpringCacheIntegrationTests {
 
         here.renameSerial(id, "new");
         assertThat(here.findSerial(id).name()).isEqualTo("new");
+    }
+
+    /** The connection would be held until the future ends, while its method works on another one. */
+    @Test
+    void anUpdateOfASerialCacheThatEndsLaterBeginsNoTransaction() {
+        assertThat(here.findSerial(id).name()).isEqualTo("old");
+
+        assertThat(here.renameSerialLater(id, "newer")
+                        .orTimeout(30, TimeUnit.SECONDS)
+                        .join())
+                .isFalse();
+        assertThat(here.findSerial(id).name()).isEqualTo("newer");
+
+        assertThat(here.renameSerialReactively(id, "newest").block(Duration.ofSeconds(30)))
+                .isFalse();
+        assertThat(here.findSerial(id).name()).isEqualTo("newest");
     }
 
     @Test

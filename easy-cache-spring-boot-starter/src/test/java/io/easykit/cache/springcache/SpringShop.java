@@ -208,6 +208,23 @@ final class SpringShop {
             jdbc.sql("update product set name = ?").param(name).update();
         }
 
+        /** Returns whether a transaction is active. */
+        @CacheEvict(cacheNames = "serial", key = "#id")
+        public CompletableFuture<Boolean> renameSerialLater(Long id, String name) {
+            return CompletableFuture.completedFuture(isInTransactionAfterRenaming(id, name));
+        }
+
+        /** Returns whether a transaction is active. */
+        @CachePut(cacheNames = "serial", key = "#id")
+        public Mono<Boolean> renameSerialReactively(Long id, String name) {
+            return Mono.just(isInTransactionAfterRenaming(id, name));
+        }
+
+        private boolean isInTransactionAfterRenaming(Long id, String name) {
+            change(new Product(id, name));
+            return TransactionSynchronizationManager.isActualTransactionActive();
+        }
+
         private void change(Product product) {
             jdbc.sql("update product set name = ? where id = ?")
                     .params(product.name(), product.id())
