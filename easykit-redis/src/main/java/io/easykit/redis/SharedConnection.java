@@ -102,9 +102,8 @@ final class SharedConnection {
         if (present == null || !present.isDone()) {
             return false;
         }
-        // Before the exchange, because another thread may connect right after it. If the exchange fails, that thread
-        // has
-        // left a connection that was over, and to replace its successor once more costs nothing.
+        // Before the exchange, because another thread may connect right after it. If the exchange fails, the connection
+        // was over anyway, and to replace its successor once more costs nothing.
         replace = true;
         if (!connection.compareAndSet(present, null)) {
             return false;

@@ -14,11 +14,13 @@ import io.easykit.redis.LuaScript;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SendScriptTests {
@@ -61,9 +63,44 @@ class SendScriptTests {
 
         shard.store.send(KEY, List.of(at("b", 1000, "one")));
 
-        assertThat(shard.redis().info("commandstats"))
-                .hasEntrySatisfying(
-                        "cmdstat_publish", publishes -> assertThat(publishes).startsWith("calls=1,"));
+        assertThat(publishes(shard)).isOne();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', 1500, 1",
+        "ZADD waiting 1600 b, 1500, 1",
+        "ZADD waiting 1400 b, 1500, 0",
+        "ZADD waiting 1500 b, 1500, 0", // a is the first of the two
+        "ZADD waiting 999 b, 998, 0", // both are due
+        "ZADD waiting 1001 b, 998, 1"
+    })
+    void wakesConsumersForTheFirstMessageOnly(String waiting, long due, int wakeups) {
+        shard.seed(waiting);
+        shard.redis().command("CONFIG", "RESETSTAT");
+
+        shard.store.send(KEY, List.of(at("a", due, "one")));
+
+        assertThat(publishes(shard)).isEqualTo(wakeups);
+    }
+
+    @Test
+    void wakesConsumersIfItCannotKnowWhetherAMessageIsTheFirst() {
+        UnaryOperator<String> denied =
+                script -> TestShard.withTestClock(script).replace("try('ZRANK', waiting, id)", "{err = 'NOPERM'}");
+        try (TestShard shard = new TestShard(denied)) {
+            shard.seed("ZADD waiting 1400 b");
+            shard.redis().command("CONFIG", "RESETSTAT");
+
+            shard.store.send(KEY, List.of(at("a", 1500, "one")));
+
+            assertThat(publishes(shard)).isOne();
+        }
+    }
+
+    private static long publishes(TestShard shard) {
+        String stat = shard.redis().info("commandstats").getOrDefault("cmdstat_publish", "calls=0,");
+        return Long.parseLong(stat.replaceAll("calls=(\\d+),.*", "$1"));
     }
 
     /** The first part of the script leaves all of them to the second, which refuses them. */

@@ -35,8 +35,9 @@ import java.util.stream.Stream;
  *
  * <p>Of classes of the JDK only the names count. Of annotations only those of Jackson do, and those that contain them
  * ({@code @JacksonAnnotationsInside}): they describe how an object is built. Mix-ins are not part of the type, and do not count. The
- * texts that {@code @JsonValue} gives the constants of an enum count. The order of fields does not count, since reflection does not promise any. Fields that are {@code transient} count:
- * a version that fills such a field must not read the value of one that does not have it.
+ * texts that {@code @JsonValue} gives the constants of an enum count. The order of fields does not count, since reflection does
+ * not promise any. Fields that are {@code transient} count: a version that fills such a field must not read the value of one that
+ * does not have it.
  */
 public final class TypeFingerprint {
 
