@@ -17,7 +17,7 @@ public final class SubscriptionConnection extends RedisMessageListenerContainer 
 
     private static final long UNUSED_PAUSE_MILLIS = 1_000;
 
-    private final BiConsumer<SubscriptionConnection, RuntimeException> onLost;
+    private final BiConsumer<SubscriptionConnection, Throwable> onLost;
     private volatile @Nullable Thread failing;
 
     /**
@@ -27,7 +27,7 @@ public final class SubscriptionConnection extends RedisMessageListenerContainer 
     public SubscriptionConnection(
             RedisConnectionFactory connections,
             String threadName,
-            BiConsumer<SubscriptionConnection, RuntimeException> onLost) {
+            BiConsumer<SubscriptionConnection, Throwable> onLost) {
         this.onLost = onLost;
         setConnectionFactory(connections);
         setTaskExecutor(Runnable::run);
@@ -61,8 +61,8 @@ public final class SubscriptionConnection extends RedisMessageListenerContainer 
         } finally {
             failing = null;
         }
-        if (wasSubscribed && cause instanceof RuntimeException failure) {
-            onLost.accept(this, failure);
+        if (wasSubscribed) {
+            onLost.accept(this, cause);
         }
     }
 }

@@ -213,7 +213,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     /** A driver that does not connect again by itself has lost the connection of all subscriptions. */
-    private void lost(SubscriptionConnection broken, RuntimeException failure) {
+    private void lost(SubscriptionConnection broken, Throwable failure) {
         if (broken == container) {
             forget();
             again(failure);

@@ -114,7 +114,8 @@ public final class NearHintSubscription {
                 if (connections instanceof LettuceConnectionFactory) {
                     planCheck(opened);
                 }
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
+                // Such as a thread that could not be started. Nobody else would try again.
                 disconnect();
                 again(failure);
             }
@@ -141,13 +142,13 @@ public final class NearHintSubscription {
                     throw new RedisConnectionFailureException("An empty hint has not come back");
                 }
                 planCheck(present);
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 disconnect();
                 again(failure);
             }
         }
 
-        private void again(RuntimeException failure) {
+        private void again(Throwable failure) {
             ErrorReply refusal = ErrorReply.of(failure);
             if (refusal != null && !refusal.isServerState()) {
                 log.warn(
@@ -170,14 +171,14 @@ public final class NearHintSubscription {
             if (current != null) {
                 try {
                     current.destroy();
-                } catch (Exception e) {
+                } catch (Throwable e) {
                     log.debug("The subscription to hints did not end cleanly", e);
                 }
             }
         }
 
         /** A driver that does not connect again by itself has lost the connection. */
-        void lost(SubscriptionConnection broken, RuntimeException failure) {
+        void lost(SubscriptionConnection broken, Throwable failure) {
             if (broken == connection) {
                 disconnect();
                 again(failure);

@@ -17,12 +17,16 @@ import io.easykit.test.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -193,6 +197,32 @@ class NearHintsIntegrationTests {
         EasyCacheEngine elsewhere = node(true);
         awaitSubscriptions(2);
         redis("CLIENT", "KILL", "TYPE", "pubsub");
+        awaitSubscriptions(2);
+        assertThat(read(here)).isEqualTo("old");
+
+        update(elsewhere, "new");
+
+        await().atMost(TIMEOUT).until(() -> read(here).equals("new"));
+    }
+
+    /** @param at which connection that it asks for it does not get: in an attempt to subscribe, or in a check after it */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void subscribesAfterAnErrorSuchAsOfAThreadThatCouldNotBeMade(int at) {
+        AtomicInteger asked = new AtomicInteger();
+        EasyCacheEngine here = node(
+                true, new LettuceConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port())) {
+                    @Override
+                    public RedisConnection getConnection() {
+                        if (Thread.currentThread().getName().equals("easy-cache-hints")
+                                && asked.incrementAndGet() == at) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        return super.getConnection();
+                    }
+                });
+        EasyCacheEngine elsewhere = node(true);
+        await().atMost(TIMEOUT).until(() -> asked.get() > at);
         awaitSubscriptions(2);
         assertThat(read(here)).isEqualTo("old");
 
