@@ -10,7 +10,11 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The shard count of each topic, kept so that a node can start while some masters of a cluster are away.
@@ -25,7 +29,8 @@ import java.util.stream.IntStream;
  *
  * <p><b>Copies.</b> The first {@value #COPIES} shards of the topic keep a copy: the count and the time of its declaration, by
  * the clock of shard 0. Each node reads all of them at once when it first uses the topic. The newest declaration that answers
- * holds, and replaces older and missing ones. So a node needs only one of these shards, the next node finishes a write that
+ * holds, and replaces older and missing ones. Later it reads shard 0 alone, where each change comes first, and all copies if it finds
+ * something else there, or once in ten times. So a node needs only one of these shards, the next node finishes a write that
  * stopped half way, and a shard 0 that lost its count in a fail-over gets it back. To let a drained topic have another count,
  * an operator deletes the field {@code shards} of shard 0: the time that stays there voids the copies.
  *
@@ -36,6 +41,9 @@ final class ShardCounts {
 
     /** Enough that they hardly ever lie all on one master; few enough to be read in one round trip. */
     static final int COPIES = 16;
+
+    /** Readings of shard 0 alone between two of all copies: an idle topic would cost a call in four seconds more without them. */
+    static final int SHORT_READINGS = 9;
 
     /**
      * A declaration.
@@ -84,7 +92,15 @@ final class ShardCounts {
         }
     }
 
+    /**
+     * A declaration that all copies had.
+     *
+     * @param shortReadings how often shard 0 may be read alone
+     */
+    private record Complete(Declaration kept, int shortReadings) {}
+
     private final ShardScripts scripts;
+    private final Map<String, Complete> completed = new ConcurrentHashMap<>();
 
     ShardCounts(ShardScripts scripts) {
         this.scripts = scripts;
@@ -98,6 +114,26 @@ final class ShardCounts {
 
     /** Declares the count unless one is kept, completes the copies that can be reached, and returns the one that is kept. */
     ShardCount declare(String topic, ShardCount count) {
+        ShardCount unchanged = unchanged(topic, count);
+        return unchanged == null ? declareEverywhere(topic, count) : unchanged;
+    }
+
+    /** The count that shard 0 keeps, if it still is the one that all copies had. Otherwise null. */
+    private @Nullable ShardCount unchanged(String topic, ShardCount count) {
+        Complete known = completed.remove(topic);
+        if (known == null || known.shortReadings() == 0 || known.kept().all() < count.all()) {
+            return null;
+        }
+        List<Answer> answers = look(topic, 1);
+        Answer first = answers.get(0);
+        if (first.failure() != null || !Declaration.of(first.reply()).equals(known.kept())) {
+            return null;
+        }
+        completed.put(topic, new Complete(known.kept(), known.shortReadings() - 1));
+        return known.kept().count(now(answers));
+    }
+
+    private ShardCount declareEverywhere(String topic, ShardCount count) {
         List<Answer> answers = look(topic);
         Declaration kept = newest(answers);
         if (kept.declared() == 0) {
@@ -107,7 +143,9 @@ final class ShardCounts {
         if (kept.shards() == count.home() && kept.all() < count.all()) {
             kept = add(topic, kept, count.all());
         }
-        complete(answers, kept);
+        if (complete(answers, kept)) {
+            completed.put(topic, new Complete(kept, SHORT_READINGS));
+        }
         return kept.count(now(answers));
     }
 
@@ -129,8 +167,12 @@ final class ShardCounts {
     }
 
     private List<Answer> look(String topic) {
+        return look(topic, COPIES);
+    }
+
+    private List<Answer> look(String topic, int copies) {
         List<ShardKey> shards =
-                IntStream.range(0, COPIES).mapToObj(i -> new ShardKey(topic, i)).toList();
+                IntStream.range(0, copies).mapToObj(i -> new ShardKey(topic, i)).toList();
         Arguments readOnly = new Arguments().add(0).add("").add(0).add("");
         return scripts.lists(QueueScript.DECLARE, shards, readOnly);
     }
@@ -164,8 +206,12 @@ final class ShardCounts {
         return newest.isKnown() ? newest : Declaration.NONE;
     }
 
-    /** Best effort: what cannot be written now, the next node writes. */
-    private void complete(List<Answer> answers, Declaration kept) {
+    /**
+     * Best effort: what cannot be written now, the next node writes.
+     *
+     * @return whether all copies have the declaration now
+     */
+    private boolean complete(List<Answer> answers, Declaration kept) {
         List<ShardKey> incomplete = new ArrayList<>();
         for (Answer answer : answers) {
             boolean belongs = answer.shard().shard() < kept.all();
@@ -175,8 +221,8 @@ final class ShardCounts {
                 incomplete.add(answer.shard());
             }
         }
-        if (!incomplete.isEmpty()) {
-            scripts.lists(QueueScript.DECLARE, incomplete, kept.arguments());
-        }
+        List<Answer> written =
+                incomplete.isEmpty() ? List.of() : scripts.lists(QueueScript.DECLARE, incomplete, kept.arguments());
+        return Stream.concat(answers.stream(), written.stream()).allMatch(answer -> answer.failure() == null);
     }
 }

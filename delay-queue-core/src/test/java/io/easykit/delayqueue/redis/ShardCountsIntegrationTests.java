@@ -18,6 +18,7 @@ import io.easykit.redis.DedicatedConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -28,7 +29,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +46,8 @@ class ShardCountsIntegrationTests {
 
     private static final RedisCluster CLUSTER =
             RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no", "--cluster-node-timeout", "60000");
+
+    private static final Pattern SCRIPTS = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
 
     private static final Set<String> USED = new HashSet<>();
 
@@ -166,6 +172,89 @@ class ShardCountsIntegrationTests {
 
         away.pause();
         assertThat(other.declared(topic)).returns(2, ShardCount::home).returns(4, ShardCount::all);
+    }
+
+    @Test
+    void readsShardZeroAloneMostOfTheTime() {
+        QueueBackend store = connectedNode();
+        store.declare("quiet", SHARDS);
+
+        assertThat(scriptsOf(() -> store.declare("quiet", SHARDS))).isEqualTo(1);
+        assertThat(scriptsOf(() -> declareInTurn(store, "quiet", ShardCounts.SHORT_READINGS)))
+                .isEqualTo(ShardCounts.SHORT_READINGS - 1 + ShardCounts.COPIES);
+        assertThat(scriptsOf(() -> store.declare("quiet", SHARDS))).isEqualTo(1);
+    }
+
+    @Test
+    void restoresACountThatShardZeroHasLostAtOnceAndACopyLater() {
+        QueueBackend store = connectedNode();
+        store.declare("lossy", SHARDS);
+        forget("lossy", 0);
+        store.declare("lossy", SHARDS);
+        assertThat(copyOf("lossy", 0)).isEqualTo(SHARDS);
+
+        forget("lossy", 3);
+        declareInTurn(store, "lossy", ShardCounts.SHORT_READINGS + 1);
+
+        assertThat(copyOf("lossy", 3)).isEqualTo(SHARDS);
+    }
+
+    /** Its writer knew of it, and no other node. */
+    @Test
+    void findsAGrowthThatOnlyTheCopiesHave() {
+        QueueBackend writer = connectedNode();
+        writer.declare("grown", 2);
+        QueueBackend other = connectedNode();
+        other.declare("grown", 2);
+        writer.grow("grown", 4);
+        try (RawRedis master = masterOf("grown", 0).connect()) {
+            master.command("HDEL", keys.settings(new ShardKey("grown", 0)), "grown");
+        }
+        List<Integer> counts = new ArrayList<>();
+        for (int i = 0; i <= ShardCounts.SHORT_READINGS; i++) {
+            counts.add(other.declare("grown", ShardCount.of(2)).all());
+        }
+
+        assertThat(counts).last().isEqualTo(4);
+    }
+
+    private static void declareInTurn(QueueBackend store, String topic, int times) {
+        for (int i = 0; i < times; i++) {
+            assertThat(store.declare(topic, SHARDS)).isEqualTo(SHARDS);
+        }
+    }
+
+    private void forget(String topic, int shard) {
+        try (RawRedis master = masterOf(topic, shard).connect()) {
+            master.command("DEL", keys.settings(new ShardKey(topic, shard)));
+        }
+    }
+
+    private int copyOf(String topic, int shard) {
+        try (RawRedis master = masterOf(topic, shard).connect()) {
+            return Integer.parseInt(text(master.command("HGET", keys.settings(new ShardKey(topic, shard)), "shards")));
+        }
+    }
+
+    private static String text(@Nullable Object reply) {
+        return reply instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "0";
+    }
+
+    private static long scriptsOf(Runnable calls) {
+        long before = scripts();
+        calls.run();
+        return scripts() - before;
+    }
+
+    private static long scripts() {
+        long sum = 0;
+        for (RedisServer master : CLUSTER.masters()) {
+            try (RawRedis redis = master.connect()) {
+                Matcher matcher = SCRIPTS.matcher(text(redis.command("INFO", "commandstats")));
+                sum += matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+            }
+        }
+        return sum;
     }
 
     private Callable<Integer> declaring(String topic, int shards) {
