@@ -9,8 +9,9 @@ public final class IdleTopics {
 
     private static final int QUEUES = 50;
     private static final Duration REST = Duration.ofSeconds(5);
-    private static final Duration SAMPLE = Duration.ofSeconds(10);
-    private static final long MILLIS = 30_000;
+
+    /** All that is done once a minute is in it, and in the sample before it. */
+    private static final long MILLIS = 60_000;
 
     private static final List<QueueProduct> PRODUCTS = List.of(
             QueueProduct.DELAY_QUEUE,
@@ -40,7 +41,7 @@ public final class IdleTopics {
         for (QueueProduct product : size.of(PRODUCTS)) {
             try (QueueProcess process = QueueProcess.ofQueues(product, QUEUES)) {
                 QueueProcess.sleep(REST);
-                process.learnShares(() -> QueueProcess.sleep(SAMPLE));
+                process.learnShares(() -> QueueProcess.sleep(Duration.ofMillis(millis)));
                 QueueProcess.Use before = process.use();
                 QueueProcess.sleep(Duration.ofMillis(millis));
                 print(product, process.since(before, 1), millis / 1e3);

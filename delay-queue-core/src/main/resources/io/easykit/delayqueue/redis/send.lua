@@ -2,8 +2,8 @@
 -- A full Redis refuses it whole, as reschedule and replace: its first write is one that grows.
 --
 -- The first part is for new messages, as nearly all sends have them. It declares no function and stores all bodies by one command. That
--- saves Redis 45 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 32 % for one with a delay, and
--- 9 % for a hundred ("counted scripts"). What is unusual, or fails, changes nothing there, and goes to the second part.
+-- saves Redis 42 % of its instructions for one message with a time ("counted q1" of benchmarks/README.md), 31 % for one with a delay, and
+-- 10 % for a hundred ("counted scripts"). What is unusual, or fails, changes nothing there, and goes to the second part.
 --
 -- KEYS   prefix, settings
 -- ARGV   (id, due, frame)*     due: '+ms' from now, or ms since the epoch
