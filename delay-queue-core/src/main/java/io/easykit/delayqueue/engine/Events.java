@@ -50,7 +50,7 @@ final class Events {
                 lines.warn(
                         log,
                         event.topic(),
-                        "The listeners cannot be told of {}, because they are not there",
+                        "No DelayQueueListener receives {}, because the beans cannot be created",
                         text(event),
                         ErrorText.printable(e));
                 return List.of();
@@ -59,7 +59,7 @@ final class Events {
         return known;
     }
 
-    /** The event may contain an exception of the application whose own methods throw. */
+    /** An event may hold an exception of the application whose {@code toString()} itself throws. */
     private static String text(DelayQueueEvent event) {
         try {
             return LogText.of(event.toString());
