@@ -161,7 +161,7 @@ public final class LettuceConnector {
             Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command,
             CallerWait wait) {
         if (Thread.currentThread().isInterrupted()) {
-            // Fail always. Otherwise the result would depend on the speed of the reply.
+            // Always fail, so that the result does not depend on how fast the reply comes.
             throw new RedisCommandInterruptedException(new InterruptedException(NOTHING_SENT));
         }
         CompletableFuture<T> reply = call(key, command).toCompletableFuture();

@@ -37,7 +37,7 @@ final class StartClassPath {
     /**
      * Returns the class path of an application.
      *
-     * @param version the {@code benchmarks.jar} whose version of easykit is started; all else is from this one
+     * @param version the {@code benchmarks.jar} whose easykit is started; everything else comes from the running jar
      */
     String of(StartContender contender, Path version) {
         List<Path> path = new ArrayList<>(List.of(classes));

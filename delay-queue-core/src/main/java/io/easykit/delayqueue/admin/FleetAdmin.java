@@ -23,8 +23,8 @@ public interface FleetAdmin {
     List<NodeInfo> nodes();
 
     /**
-     * All topics at one time, for any number of viewers: a node takes one at most each two seconds, or each 200 times of what
-     * the last one took. Beyond 50 shards one node takes it for all nodes.
+     * All topics at one time, for any number of viewers. A node takes a snapshot at most every two seconds; after a slow one it
+     * waits for 200 times its duration, at most half a minute. Beyond 50 shards one node takes it for all nodes.
      */
     FleetSnapshot snapshot();
 

@@ -94,8 +94,8 @@ final class Interceptors {
                     || returned.stream().anyMatch(Objects::isNull)) {
                 throw wrong(
                         interceptor,
-                        "has not returned the result of each message: it returns the results of the send, and throws to"
-                                + " refuse a message. The messages are stored only if it has called the send.");
+                        "did not return one result for each message. Return the results of the send, or throw an exception"
+                                + " to refuse a message. The messages are stored only if it has called the send.");
             }
             return returned;
         }

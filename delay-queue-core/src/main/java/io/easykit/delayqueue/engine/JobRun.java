@@ -98,7 +98,7 @@ final class JobRun {
             shardOf(shard - 1); // it may have left the last one
         }
         this.pendingShard = pending.isEmpty() ? null : shardOf((int) JobText.number(fields, "pendingShard", 0));
-        // A node that was stopped has not made the move that it had just stored.
+        // If the job was stopped before its node tried the stored move, that move was not made.
         this.mayHaveRun = !pending.isEmpty() && !(job.isHalted() && JobText.number(fields, "tried", 1) == 0);
         this.isAnnounced = mayHaveRun;
         String score = fields.getOrDefault("score", "");

@@ -59,7 +59,7 @@ final class JobText {
     static JobRequest request(Map<String, String> fields) {
         if (number(fields, "format", FORMAT) > FORMAT) {
             throw new IllegalArgumentException(
-                    "A later version has started it. Run one node of that version, or stop it.");
+                    "A later version started this job. Run a node of that version, or stop the job.");
         }
         String topic = fields.getOrDefault("topic", "");
         JobRequest request =

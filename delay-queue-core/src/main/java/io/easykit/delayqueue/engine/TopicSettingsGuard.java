@@ -80,7 +80,7 @@ final class TopicSettingsGuard {
         requireSame("deadKeyPolicy", ListenerEndpoint::deadKeyPolicy, one, other);
         requireSame("leaseExpiredDelay", ListenerEndpoint::leaseExpiredDelay, one, other);
         requireSame("deadLetterRetention", ListenerEndpoint::deadLetterRetention, one, other);
-        // A listener without limits uses no permits, so it may not leave them out.
+        // A listener that omits the limits would take no permits, so all must declare the same ones.
         requireSame("limits", ListenerEndpoint::limits, one, other);
         requireSame("alerts", TopicSettingsGuard::alerts, one, other);
         requireSameIdempotency(one, other);

@@ -72,7 +72,7 @@ final class Settling {
                 shard.count("acknowledged", 1);
                 ended.add(message.id);
             });
-            // A batch is one step: a message that another entry of it has ended was there when it began.
+            // A batch is atomic: a message that an earlier entry has ended still existed when the batch began.
             boolean repeated = settlement == Settlement.GONE && ended.contains(lease.id());
             settlements.add(repeated ? Settlement.STALE : settlement);
         }

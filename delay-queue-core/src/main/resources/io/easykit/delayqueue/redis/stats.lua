@@ -5,7 +5,7 @@
 -- return now, when and by whom it was paused or nil, waiting, of these due, in flight, dead, due time of the oldest due or -1,
 --        a digit for each alert as one text, parked messages, stopped ordering keys, limits or nil, (counter, value)*
 --        the digits are 1 for a raised alert, and stand for oldest_due, due, dead, waiting, no_consumer, failing;
---        parked messages are among those that wait; of more than 1,000 keys that are held, some 1,000 are looked at;
+--        parked messages are among those that wait; of more than 1,000 keys that are held, only about 1,000 are examined;
 --        limits are permits:step:burst:places:at, those of claim.lua with the permits that are there, and in us when some were
 --        last taken
 checkCount(0)

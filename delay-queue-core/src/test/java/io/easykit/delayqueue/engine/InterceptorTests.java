@@ -140,7 +140,7 @@ class InterceptorTests {
 
         assertThatThrownBy(() -> refused.send("a", Duration.ZERO))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("has not returned the result of each message");
+                .hasMessageContaining("did not return one result for each message");
     }
 
     @Test
@@ -153,7 +153,7 @@ class InterceptorTests {
 
         assertThatThrownBy(() -> refused.send("a", Duration.ZERO))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("has not returned the result of each message");
+                .hasMessageContaining("did not return one result for each message");
     }
 
     @Test

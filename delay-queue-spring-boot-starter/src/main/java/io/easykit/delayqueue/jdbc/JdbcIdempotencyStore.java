@@ -175,8 +175,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
 
     /** An insert without a row and without an error is a duplicate only if there is a row. A trigger may have refused it. */
     private void requireHandled(String topic, String deliveryId) {
-        IllegalStateException refused = new IllegalStateException(
-                "The table " + TABLE + " has neither taken the record of a message nor has it one. Check its triggers");
+        IllegalStateException refused = new IllegalStateException("The table " + TABLE
+                + " did not accept the record of a message, and does not contain it. Check its triggers");
         if (!wasHandled(topic, deliveryId, refused)) {
             throw refused;
         }

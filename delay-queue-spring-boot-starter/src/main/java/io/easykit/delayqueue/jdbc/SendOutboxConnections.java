@@ -82,8 +82,8 @@ final class SendOutboxConnections {
     }
 
     /**
-     * A savepoint undoes a failure: PostgreSQL would refuse all later statements of the transaction, and the other databases would
-     * keep the first rows of a list.
+     * Rolls back to a savepoint after a failure. Without it PostgreSQL would refuse all later statements of the transaction, and
+     * the other databases would keep the first rows of a list.
      */
     private static <T> T undone(Connection connection, Work<T> work) throws SQLException {
         Savepoint savepoint = connection.setSavepoint();

@@ -55,7 +55,7 @@ public final class LinkedTracing implements TracingObservationHandler<HandleCont
     }
 
     /**
-     * Baggage of the send holds for the delivery too, whose span has no parent. A scope may be opened again inside itself, and on
+     * Restores the sender's baggage for the delivery, whose span has no parent to inherit it from. A scope may be opened again inside itself, and on
      * other threads by context propagation; each one closes its own baggage.
      */
     @Override

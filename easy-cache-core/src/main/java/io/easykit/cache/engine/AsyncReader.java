@@ -128,7 +128,7 @@ final class AsyncReader {
 
     private <V> CompletableFuture<LoadResult<V>> readFirst(AsyncCall<V> call, Known epoch, Futures.Work<V> waiting) {
         ReadRequest<V> read = call.read();
-        // Before the read: its reply does not have an invalidation that is delivered later.
+        // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         boolean unusable = epoch.clearing() || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         return call.ask(new EntryCall.Read(read.key(), epoch.epoch()), reply -> {

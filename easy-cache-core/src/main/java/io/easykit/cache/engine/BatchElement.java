@@ -109,7 +109,7 @@ final class BatchElement<K, V> {
         complete(loaded);
     }
 
-    /** Opens the element once more, if it was not before; without a newer result the superseded one is good enough. */
+    /** Reopens the element, at most once. If no newer result arrives, the superseded one is used. */
     void repeat() {
         if (superseded == null) {
             superseded = result;
@@ -118,7 +118,7 @@ final class BatchElement<K, V> {
         }
     }
 
-    /** Whether the element has a result that may do, and is to get a newer one. */
+    /** Whether the element has a result that may be used, and is to get a newer one. */
     boolean isRepeated() {
         return superseded != null;
     }
@@ -217,7 +217,7 @@ final class BatchElement<K, V> {
         missDeferred = value;
     }
 
-    /** Whether it has not waited for an update to end before, nor removed an unreadable value. */
+    /** True on the first call only. Later tries follow a wait for an update, or the removal of an unreadable value. */
     boolean isFirstTry() {
         boolean first = !tried;
         tried = true;

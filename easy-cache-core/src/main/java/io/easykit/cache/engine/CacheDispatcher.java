@@ -102,7 +102,7 @@ final class CacheDispatcher implements CacheReader {
         if (kept != null) {
             return kept.value();
         }
-        // Before the read: its reply does not have an invalidation that is delivered later.
+        // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());

@@ -174,7 +174,7 @@ final class EntryExplainer {
             return State.UNREADABLE;
         }
         if (own.epoch() < epoch) {
-            say("The value was loaded before all of '" + key.spec().prefix() + "' was cleared.");
+            say("The value was loaded before the cache '" + key.spec().prefix() + "' was cleared.");
             return State.CLEARED;
         }
         if (!isAhead(own.expires())) {

@@ -73,7 +73,7 @@ final class LocalEntries {
         Object kept = ImmutableTypes.contain(key.spec().type()) ? new Decoded<>(value) : values.encode(value, key);
         Duration stored = values.ttl(value, key);
         Duration left = (stored.compareTo(ttl) > 0 ? ttl : stored).minus(age);
-        // A recovery since the first check has changed the stamp, or does so later.
+        // If Redis has recovered since the first check, the stamp has changed or soon will.
         if (kept == null || left.isNegative() || left.isZero() || stamps.of(key) != stamp) {
             return;
         }

@@ -74,7 +74,7 @@ final class OutboxEntries {
         try {
             inParts(keys, this::prepareUnlessRefused);
         } catch (StoreUnavailableException full) {
-            // A Redis that is full prepares nothing but invalidates; one that is away does neither.
+            // A full Redis refuses to prepare but still invalidates; one that is away does neither.
             log.debug("Redis '{}' did not prepare", delivery.clusterId(), full);
         }
     }

@@ -75,9 +75,9 @@ record ReadRequest<V>(
     }
 
     /**
-     * Whether this reader may get a result that was current at a ticker time: after the reader came, or, under AP, up to the stale
-     * window before, but not before {@link #notOlderThan}. That may be after the reader came: what the store accepts until an
-     * invalidation is delivered can be older than the update.
+     * Whether this reader may get a result that was current at a ticker time: after the reader came or, under AP, at most the
+     * stale window before. The result is never older than {@link #notOlderThan}, which may be later than the reader's arrival:
+     * until an invalidation is delivered, the store accepts values that are older than the update.
      */
     boolean isFreshEnough(long asOf) {
         boolean recent = asOf - startedAt >= 0

@@ -337,7 +337,7 @@ final class RecoveryWorker {
     }
 
     private void repeat() {
-        // Before it, so that a connection that is made meanwhile is not forgotten.
+        // Read before the repetition, so that a connection that is made meanwhile is not missed.
         int connection = breaker.repetition().connections();
         List<Recent> recent = delivery.recent().all(this::isHere);
         redelivery.repeat(recent, pending);

@@ -65,8 +65,8 @@ final class RoundTrips {
         }
         if (refusals.computeIfAbsent(subject, any -> new AtomicInteger()).incrementAndGet() == 1) {
             log.warn(
-                    "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class whose fields"
-                            + " all come back by JSON, declare exactly that class, and give a base type @JsonTypeInfo;"
+                    "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class all of"
+                            + " whose fields survive JSON, declare exactly that class, and annotate base types with @JsonTypeInfo;"
                             + " see \"Values\" in the documentation.",
                     subject.type.getTypeName(),
                     subject.prefix,

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TypedText {
 
-    /** Types whose texts cannot be those of another type, or that can be of any. */
+    /** Declared types that do not determine how a typed part is read. */
     private static final List<Class<?>> OPEN =
             List.of(Object.class, CharSequence.class, Comparable.class, Number.class);
 

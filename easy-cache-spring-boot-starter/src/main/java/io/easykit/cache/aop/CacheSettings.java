@@ -185,8 +185,8 @@ public record CacheSettings(
     }
 
     /**
-     * Returns one check for each setting, which throws if the setting is invalid regardless of the others. Uses CP,
-     * because under AP the stale window is compared with the TTL; AP for settings that CP refuses.
+     * Returns one check for each setting, which throws if the setting is invalid regardless of the others. They use
+     * CP, so that the stale window is not compared with the TTL. Settings that CP refuses are checked under AP.
      */
     public List<Runnable> checks() {
         return List.of(

@@ -212,7 +212,7 @@ public final class EasyCacheAutoConfiguration {
             builder.listener(easyCacheEvents.listener());
             listeners.orderedStream().forEach(builder::listener);
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-            // After the customizers: threads in place of virtual time would leave a test without effect.
+            // Set last: a customizer that installs real threads would leave a test unable to move the clock.
             time.ifAvailable(builder::time);
             return builder.build();
         }

@@ -81,7 +81,7 @@ record RedisFiles(Path directory) {
                 : Optional.empty();
     }
 
-    /** Writes the configuration of the next start. It contains the password, so that the list of processes does not. */
+    /** Writes the configuration of the next start. The password is in it, because a command line is visible in {@code ps}. */
     Start prepare(int port, String password) throws IOException {
         StringBuilder text = new StringBuilder();
         setting(text, "port", Integer.toString(port));
