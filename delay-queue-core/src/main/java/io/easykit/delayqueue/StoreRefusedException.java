@@ -3,7 +3,7 @@ package io.easykit.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store answered with an error that a repetition will not mend, such as a missing permission. {@link StoreFullException} if it
+ * The store answered with an error that a repetition will not resolve, such as a missing permission. {@link StoreFullException} if it
  * has no memory left.
  */
 public sealed class StoreRefusedException extends DelayQueueException permits StoreFullException {

@@ -19,7 +19,7 @@ public abstract class RunningLoad {
     /** Set while a thread runs a task that a thread of a fork-join pool has handed over. */
     private static final ThreadLocal<Boolean> FORK_JOIN_TASK = new ThreadLocal<>();
 
-    /** Only the cache makes one. */
+    /** For the cache only. */
     protected RunningLoad() {}
 
     /** This load while it runs, then the one around it; null if that has ended too. */

@@ -91,13 +91,13 @@ public interface Transactions {
     interface Participant {
 
         /**
-         * Before the commit; an exception rolls the transaction back. Not called on a rollback. May be called a second
+         * Called before the commit; an exception rolls the transaction back. Not called on a rollback. May be called a second
          * time.
          */
         void beforeCommit();
 
         /**
-         * Before another transaction of this thread commits, while this one is still open or suspended. An exception rolls
+         * Called before another transaction of this thread commits, while this one is still open or suspended. An exception rolls
          * the other one back. Its callbacks after the commit may begin and commit further ones before it has ended.
          *
          * @param inner identity of the other transaction
@@ -105,14 +105,14 @@ public interface Transactions {
         default void beforeInnerCommit(Object inner) {}
 
         /**
-         * After the other transaction has ended, committed or not. On a rollback {@link #beforeInnerCommit} may not have been
+         * Called after the other transaction has ended, committed or not. On a rollback {@link #beforeInnerCommit} may not have been
          * called.
          *
          * @param inner identity of the other transaction
          */
         default void afterInnerCompletion(Object inner) {}
 
-        /** After the end, committed or not. */
+        /** Called after the end, committed or not. */
         void afterCompletion(Completion completion);
     }
 

@@ -26,7 +26,7 @@ final class BoundedCalls {
     /** Maximum number of calls at a time, including those that were given up. Further ones wait. */
     private static final int THREADS = 128;
 
-    /** Until a first call has succeeded: a new JVM loads classes, and makes the first connection. */
+    /** Factor of the time limit until a call has succeeded: a new JVM loads classes and connects. */
     private static final int FIRST_CALL_FACTOR = 4;
 
     private static final long IDLE_SECONDS = 30;

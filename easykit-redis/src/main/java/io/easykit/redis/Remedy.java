@@ -16,7 +16,7 @@ public final class Remedy {
             case "NOREPLICAS" ->
                 " (it has fewer connected replicas than min-replicas-to-write: start them, or lower that number)";
             case "OOM" -> " (it is full: raise maxmemory, or remove data)";
-            case "MISCONF" -> " (it cannot save to its disk: see its log, and mend the disk)";
+            case "MISCONF" -> " (it cannot save to its disk: see its log, and fix the disk)";
             default -> "";
         };
     }

@@ -279,7 +279,7 @@ public final class ReplicatedWrites implements AutoCloseable {
                                 batch.forEach(write -> write.fail(cause));
                             }
                             if (!(cause instanceof RedisCommandExecutionException)) {
-                                // They would wait as long for the same.
+                                // Later writes would wait as long for the same failure.
                                 takeAll()
                                         .forEach(write -> write.fail(new NotConnectedException(
                                                 "Not sent, because the write before it failed: " + cause.getMessage(),

@@ -194,7 +194,7 @@ public interface DelayQueueAdmin {
     Optional<Job> job(String id);
 
     /**
-     * Jobs of the last day, the latest change first: the 100 that changed last, and 100 that run besides. Those that only a
+     * Jobs of the last day, the latest change first: the 100 that changed last, and up to 100 others that run. Those that only a
      * later version can read are left out.
      */
     List<Job> jobs();

@@ -60,7 +60,7 @@ final class CancelsAfterCommit {
         }
     }
 
-    /** By the shard count that is known without a call. */
+    /** Groups the ids by shard, with the shard count that is known without a call. */
     private Map<ShardKey, List<String>> byExpectedShard(String topic, List<String> ids) {
         return ids.stream().collect(Collectors.groupingBy(topics.expected(topic)::shardOf));
     }

@@ -35,7 +35,7 @@ final class ConsumerWatch {
         this.round = new BoundedRound<>(engine.loops()::nanos);
     }
 
-    /** After each heartbeat of this node. */
+    /** Called after each heartbeat of this node. */
     void check() {
         if (round.isComplete()) {
             round.add(engine.topics().known().keySet());

@@ -70,7 +70,7 @@ final class DeadLetterNotice {
                 return Envelope.decode(frame);
             }
         } catch (UndecodableMessageException garbage) {
-            // Its error is in the notice.
+            // The notice has the error of the message.
         }
         return new Envelope(0, Map.of(), null, Bytes.NONE);
     }

@@ -80,8 +80,8 @@ final class DeadLetterRelay {
     }
 
     /**
-     * Announces dead letters of all shards. A shard that is refused or silent does not prevent the others, be it one of the dead
-     * letters or of the announcements, nor does a dead letter that cannot be read.
+     * Announces dead letters of all shards. A shard that is refused or silent, of the topic or of its announcements, does
+     * not hold up the others. Neither does a dead letter that cannot be read.
      *
      * @param isStopped whether to end after the present call of the store
      */
@@ -131,7 +131,7 @@ final class DeadLetterRelay {
             }
         }
 
-        /** A refusal is to be mended, so it is not hidden behind an outage. */
+        /** Keeps a refusal, which somebody has to fix, even if a later call meets an outage. */
         private void failed(DelayQueueException e) {
             failure = failure instanceof StoreRefusedException ? failure : e;
         }

@@ -126,7 +126,7 @@ final class EachShard {
         return new EachShard().countAll(topic, keys, store);
     }
 
-    /** As {@link #stats}, by this one. */
+    /** As {@link #stats}, and remembers which shards were refused. */
     TopicStats countAll(String topic, List<ShardKey> keys, QueueInspector store) {
         List<ShardStats> shards = count(keys, store);
         return new TopicStats(topic, shards, refused());

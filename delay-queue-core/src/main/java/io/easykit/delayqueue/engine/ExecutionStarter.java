@@ -14,7 +14,7 @@ final class ExecutionStarter {
 
     private static final Logger log = LoggerFactory.getLogger(ExecutionStarter.class);
 
-    /** After a worker has refused a message. */
+    /** Pause after a worker has refused a message. */
     private static final long PAUSE_AFTER_REFUSAL = TimeUnit.SECONDS.toNanos(1);
 
     private final ContainerContext container;
@@ -59,7 +59,7 @@ final class ExecutionStarter {
         return prefetched;
     }
 
-    /** Before a claim that may fail. */
+    /** Called before a claim, which may fail. */
     void reset() {
         used = 0;
     }

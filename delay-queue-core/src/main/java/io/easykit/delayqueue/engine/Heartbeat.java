@@ -37,7 +37,7 @@ final class Heartbeat implements LoopExecutor.Step {
 
     private static final long TOPICS_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-    /** After a call that failed: part of the interval. */
+    /** A heartbeat that failed is repeated after this part of the interval. */
     private static final int RETRIES_IN_AN_INTERVAL = 5;
 
     /**

@@ -325,7 +325,7 @@ final class InFlightMessage implements Acknowledgment {
 
     private void settle(Result settled) {
         if (result.compareAndSet(null, settled)) {
-            // It refers to the payload.
+            // Released, because the handler refers to the payload.
             errorHandler = null;
             try {
                 sink.settled(this);

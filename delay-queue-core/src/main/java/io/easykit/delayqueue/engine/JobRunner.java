@@ -71,7 +71,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         try {
             return find(id).orElseThrow(() -> new IllegalStateException("The store has lost job " + id + "."));
         } catch (DelayQueueException unread) {
-            // It is stored, and runs.
+            // The job is stored and runs, although it cannot be read now.
             return JobText.job(new StoredJob(id, StoredJob.RUNNING, false, created, created, null, fields));
         }
     }
@@ -215,7 +215,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         }
     }
 
-    /** As {@link Patience} does, it waits for two jobs at most. Jobs that got no answer come last the next time. */
+    /** Waits for at most two jobs without a reply, as {@link Patience} does. Those come last the next time. */
     private void attemptAll(List<String> free) {
         unanswered.retainAll(free);
         List<String> last = List.copyOf(unanswered);
@@ -273,7 +273,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         String text = String.valueOf(e.getMessage());
         if (!text.equals(refusal)) {
             refusal = text;
-            log.warn("Jobs of the administration do not run on this node until this is mended: {}", LogText.of(text));
+            log.warn("Jobs of the administration do not run on this node until this is fixed: {}", LogText.of(text));
         }
     }
 

@@ -43,7 +43,7 @@ final class Lenders {
     private final FlowLimits limits;
     private final LongSupplier nanos;
 
-    /** By shard, the time at which it may have permits to lend. */
+    /** Time at which a shard may have permits to lend, by its number. */
     private final AtomicLongArray next;
 
     private final AtomicLongArray idle;
@@ -116,7 +116,7 @@ final class Lenders {
             }
             return lent;
         } catch (DelayQueueException e) {
-            // Its own consumer reports this.
+            // The consumer of that shard reports the failure.
             next.set(shard, nanos.getAsLong() + SILENCE);
             return null;
         }

@@ -108,7 +108,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                     engine.listeners().add(this);
                     engine.jobs().begin();
                 } catch (Throwable e) {
-                    // Such as a thread that could not be created: the started parts have to stop.
+                    // For example, a thread could not be created. The parts that were started must stop.
                     try {
                         beginStopping();
                     } catch (Throwable second) {

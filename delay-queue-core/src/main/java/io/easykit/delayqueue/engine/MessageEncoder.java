@@ -52,7 +52,7 @@ final class MessageEncoder {
         return prepare(message, away.choose(message.topic(), shards.open()), shards);
     }
 
-    /** Without a call of the store: the shard of a generated id is one of those that are known. */
+    /** Calls no store. The shard of a generated id is one of those that are known. */
     PreparedMessage prepareWithoutStore(OutgoingMessage message) {
         TopicShards shards = topics.expected(message.topic());
         return prepare(message, away.choose(message.topic(), shards.open()), shards);

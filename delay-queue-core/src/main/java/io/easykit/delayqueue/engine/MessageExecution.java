@@ -45,7 +45,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
 
     private static final Logger log = LoggerFactory.getLogger(MessageExecution.class);
 
-    /** Until a message is tried again whose body could not be read. */
+    /** Time until a message whose body could not be read is tried again. */
     private static final Duration AFTER_FAILED_READ = Duration.ofSeconds(1);
 
     private enum State {
@@ -102,7 +102,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
             return;
         }
         Throwable thrown = handle();
-        // As part of the run: a stop interrupts it, and waits for it.
+        // The error handler is part of the run: a stop interrupts it, and waits for it.
         List<@Nullable ErrorAction> actions = thrown == null ? List.of() : decide(thrown);
         end();
         try {
@@ -182,7 +182,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
         startedAt = context.nanos().getAsLong();
         context.running().begin(this, startedAt);
-        // Only now: after an error above the messages are handed back.
+        // Set only now, because after an error above the messages are handed back.
         state = State.RUNNING;
         hasRun = true;
         thread = Thread.currentThread();

@@ -103,7 +103,7 @@ final class OutboxLeases {
         if (held == null) {
             takeOver(owner);
         } else if (held.holder().equals(name)) {
-            // It was taken by a call without a reply.
+            // An earlier call without a reply has taken this lease.
             renew(owner.name());
         } else {
             Seen seen = others.get(owner.name());

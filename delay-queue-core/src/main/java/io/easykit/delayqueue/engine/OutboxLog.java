@@ -32,7 +32,7 @@ final class OutboxLog {
         }
     }
 
-    /** After a whole pass that left out nothing. */
+    /** Called after a pass that stored all messages. */
     void drained() {
         if (away) {
             away = false;
@@ -48,7 +48,7 @@ final class OutboxLog {
         lines.warn(
                 log,
                 topic,
-                "Redis refuses messages of topic {}. They stay in the outbox, and are tried again each 30 seconds; other"
+                "Redis refuses messages of topic {}. They stay in the outbox, and are tried again every 30 seconds; other"
                         + " topics go on: {}",
                 topic,
                 LogText.of(String.valueOf(refusal.getMessage())));

@@ -28,7 +28,7 @@ final class Sampler {
         this.round = new BoundedRound<>(nanos);
     }
 
-    /** After each heartbeat of this node. */
+    /** Called after each heartbeat of this node. */
     void onBeat(Beat beat) {
         long minute = beat.now().toEpochMilli() / MINUTE;
         if (!beat.first()) {

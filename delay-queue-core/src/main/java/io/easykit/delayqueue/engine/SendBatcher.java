@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SendBatcher {
 
-    /** From here on the bytes cost more than the calls. */
+    /** Maximum size of a batch. Beyond it the bytes cost more than the calls that a batch saves. */
     private static final int MOST_BYTES = 1 << 16;
 
     private final QueueStore store;
@@ -216,7 +216,7 @@ final class SendBatcher {
             return next;
         }
 
-        /** Then no sender waits: as long as one waits, another one leads. */
+        /** Whether no call is under way. Then no sender waits, because while one waits another one leads. */
         private synchronized boolean isIdle() {
             return underWay == 0;
         }
@@ -242,7 +242,7 @@ final class SendBatcher {
             return all;
         }
 
-        /** They have waited longest, so they go before those that wait. */
+        /** Puts sends back before those that wait, because they have waited longest. */
         private synchronized void goAgain(List<PendingSend> seats) {
             for (int i = seats.size() - 1; i >= 0; i--) {
                 waiting.addFirst(seats.get(i));

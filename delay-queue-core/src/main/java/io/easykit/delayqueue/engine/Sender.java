@@ -180,7 +180,7 @@ final class Sender {
          */
         private final Map<Map.Entry<ShardKey, String>, PreparedMessage> stored = new HashMap<>();
 
-        /** Of participations that are committed. */
+        /** Topic and id of each message to cancel, from the participations that are committed. */
         private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
 
         private final List<Participation> openParticipations = new ArrayList<>();

@@ -109,7 +109,7 @@ final class Snapshots {
                 .flatMap(topic -> TopicShards.keys(topic.getKey(), topic.getValue()).stream())
                 .toList());
         FleetSnapshot taken = take(topics, counts);
-        // To wait for an answer is no work for the store.
+        // Waiting for a reply costs the store nothing, so it does not count.
         long work = nanos.getAsLong() - begin - counts.waited();
         pause = Math.max(SHORTEST_PAUSE, Math.max(counts.waited(), Math.min(LONGEST_PAUSE, PAUSES * work)));
         if (shares) {
@@ -199,7 +199,7 @@ final class Snapshots {
 
     private @Nullable Rates read(String topic, List<ShardKey> keys) {
         try {
-            // Only a topic with several shards can have some that were added.
+            // A topic with one shard has no added ones, so its count need not be read.
             int home = keys.size() == 1 ? 1 : store.declared(topic).home();
             return Sampler.series(topic, home, keys, RATES_RANGE, store)
                     .latestRates()

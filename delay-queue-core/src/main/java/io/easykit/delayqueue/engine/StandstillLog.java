@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs why consumers have to wait. A store that does not answer is an outage: its begin and its end are logged once, however
- * many consumers notice it. A refusal or a defect lasts until it is mended, and is logged for each shard, also during an
+ * many consumers notice it. A refusal or a defect lasts until it is fixed, and is logged for each shard, also during an
  * outage.
  */
 final class StandstillLog {
@@ -56,7 +56,7 @@ final class StandstillLog {
             // A reply of the store needs no stack trace; anything else is a defect.
             Throwable defect = e instanceof DelayQueueException ? null : e;
             log.warn(
-                    "Delivery of {} has stopped until this is fixed, and is tried each second: {}",
+                    "Delivery of {} has stopped until this is fixed, and is tried every second: {}",
                     shard,
                     LogText.of(String.valueOf(e.getMessage())),
                     defect);
@@ -81,7 +81,7 @@ final class StandstillLog {
         String text = String.valueOf(e.getMessage());
         if (!text.equals(refusedBodies.put(shard, text))) {
             log.warn(
-                    "Large messages of {} do not run until this is fixed, and are tried each second: {}",
+                    "Large messages of {} do not run until this is fixed, and are tried every second: {}",
                     shard,
                     LogText.of(text));
         }

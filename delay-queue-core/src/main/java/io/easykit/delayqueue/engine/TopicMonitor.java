@@ -49,7 +49,7 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     private static final long LIMITS_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
-    /** Of the five minutes: with fewer samples it is not known whether runs still fail. */
+    /** Samples of the last five minutes that are needed to decide that runs no longer fail. */
     private static final int LEAST_POINTS = 4;
 
     /** Pages of a hundred dead letters each; the rest waits for the next time. */
@@ -154,7 +154,7 @@ final class TopicMonitor implements LoopExecutor.Step {
         rereadAt = engine.loops().nanos() + REREAD_PAUSE;
     }
 
-    /** Without limits of its own once a minute, because most topics have none. */
+    /** A listener without limits compares once a minute only, because most topics have none. */
     private void compareLimits() {
         boolean hasLimits = !endpoint.limits().isNone();
         if (hasLimits || engine.loops().nanos() - limitsAt >= 0) {

@@ -102,7 +102,7 @@ final class TopicSettingsGuard {
         return endpoint.alerts().equals(AlertLimits.NONE) ? null : endpoint.alerts();
     }
 
-    /** One of them may leave it out: its value is null. */
+    /** A listener may leave the setting out; then its value is null. */
     private static void requireSame(
             String setting,
             Function<ListenerEndpoint, @Nullable Object> value,

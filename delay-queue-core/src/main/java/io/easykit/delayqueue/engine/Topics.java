@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The shards of each topic. The store keeps the count from the first use on. Settings may leave it out.
  *
- * <p><b>Loss.</b> Senders read the count again each minute: the store may have lost it (FLUSHALL, an evicted key, a restart without
+ * <p><b>Loss.</b> Senders read the count again every minute: the store may have lost it (FLUSHALL, an evicted key, a restart without
  * its last writes), and a node that starts afterwards would declare another one. Then messages would wait in shards that no
  * listener claims from. Reading also declares this node's count, so the first node that reads restores it.
  *
  * <p><b>Growth.</b> A greater count in the settings, or an operator, adds shards to a topic. Listeners learn of it within a
- * minute and a few seconds, because {@link TopicMonitor} reads the count each minute. Messages are sent to the new shards only
+ * minute and a few seconds, because {@link TopicMonitor} reads the count every minute. Messages are sent to the new shards only
  * {@link KnownCount#OPENING} after the growth, so they do not wait there for a listener that does not know the shards. The home shards stay
  * the same, so nodes that know of the growth, and those that do not yet, find each own id in the same shard. A generated id that
  * names an unknown shard has the count read again.
@@ -98,7 +98,7 @@ final class Topics {
             log.debug("The shard count of {} is read again later", topic, e);
             return view(topic, known);
         } catch (TopicConflictException e) {
-            // As at the first use: nothing is sent until this is fixed.
+            // As at the first use, sends fail until this is fixed.
             forgetReading(topic, known);
             throw e;
         }
@@ -171,7 +171,7 @@ final class Topics {
         if (!isAgainst(configured.applyAsInt(topic), topic, kept)) {
             return learn(topic, kept);
         }
-        // Not learned, because senders and listeners compare a count only when they read it.
+        // Forget the count, because senders and listeners compare one only when they read it.
         forgetReading(topic, known);
         return new TopicShards(topic, kept.home(), kept.home(), kept.all());
     }

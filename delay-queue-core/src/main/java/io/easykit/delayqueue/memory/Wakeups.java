@@ -45,7 +45,7 @@ final class Wakeups {
      * Notifies unless a consumer wakes up in time anyway.
      *
      * @param earliestDue of the messages that waited before, or null if there was none
-     * @param arrivals    due times of those that wait now besides
+     * @param arrivals    due times of the messages that wait in addition now
      */
     void notify(ShardKey key, @Nullable Long earliestDue, List<Long> arrivals) {
         if (isNews(earliestDue, arrivals)) {

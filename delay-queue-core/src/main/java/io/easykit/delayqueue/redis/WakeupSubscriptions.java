@@ -158,7 +158,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             }
             planProof();
         } catch (Throwable e) {
-            // Such as a thread that could not be started. Nobody else would try again.
+            // For example, a thread could not be started. No other code would try again.
             disconnect();
             again(e);
         }

@@ -29,7 +29,7 @@ public interface JobStore {
 
     Optional<StoredJob> find(String id);
 
-    /** Jobs of the last day, the latest change first: the 100 that changed last, and 100 that run besides. */
+    /** Jobs of the last day, the latest change first: the 100 that changed last, and up to 100 others that run. */
     List<StoredJob> list();
 
     /** Looks for jobs to run. Keeps those that wait for a lock, and costs little. */

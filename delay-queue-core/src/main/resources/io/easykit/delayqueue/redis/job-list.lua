@@ -1,4 +1,4 @@
--- Reads one job, or the running ones and those of the last day: the 100 that changed last, and 100 that run besides.
+-- Reads one job, or the running ones and those of the last day: the 100 that changed last, and up to 100 others that run.
 --
 -- KEYS   prefix, settings
 -- ARGV   id or '' for all

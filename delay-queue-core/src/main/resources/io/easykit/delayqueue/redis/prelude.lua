@@ -297,7 +297,7 @@ local function acknowledge(from)
   return codes, true, finish(inflight, ids, leases, 'acknowledged')
 end
 
--- Where the ids stand besides being in flight: scores in waiting and dead, by position.
+-- Whether the ids are also in waiting or dead: their scores there, by position.
 local function elsewhere(ids)
   if #ids == 0 then return {}, {} end
   return redis.call('ZMSCORE', waiting, unpack(ids)), redis.call('ZMSCORE', dead, unpack(ids))

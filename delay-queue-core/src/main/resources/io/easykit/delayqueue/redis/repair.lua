@@ -1,4 +1,4 @@
--- Checks one page of states, errors, ordering keys or counters, and mends the remains of scripts that failed half way: a message
+-- Checks one page of states, errors, ordering keys or counters, and repairs the remains of scripts that failed half way: a message
 -- in no place waits again, state and errors of an ended one are removed, a key that an ended one holds is freed, unreadable
 -- counters are computed from the messages.
 --

@@ -78,8 +78,8 @@ class StandstillLogTests {
         assertThat(said())
                 .containsExactly(
                         "The store answers again. Delivery of t0:0 has resumed; 2 others still wait",
-                        "Delivery of t1:0 has stopped until this is fixed, and is tried each second: NOPERM",
-                        "Delivery of t2:0 has stopped until this is fixed, and is tried each second: NOPERM");
+                        "Delivery of t1:0 has stopped until this is fixed, and is tried every second: NOPERM",
+                        "Delivery of t2:0 has stopped until this is fixed, and is tried every second: NOPERM");
     }
 
     @Test

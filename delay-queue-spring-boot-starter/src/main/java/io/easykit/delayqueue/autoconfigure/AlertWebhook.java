@@ -250,7 +250,7 @@ final class AlertWebhook implements DelayQueueListener {
     void close() {
         thread.shutdownNow();
         try {
-            // So that a post that was just answered is not named as lost. One on its way is given up.
+            // Waits so that a post that was just answered is not logged as lost. A post under way is given up.
             boolean unused = thread.awaitTermination(1, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -136,7 +136,7 @@ public final class DelayQueueAutoConfiguration {
         }
         builder.listeners(() -> listeners.orderedStream().toList());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-        // After the customizers: threads in place of virtual time would leave a test without effect.
+        // Set last: a customizer that installs real threads would leave a test unable to move the clock.
         virtualTime.ifAvailable(time -> builder.loops(time.loops()).workers(time.workers()));
         return builder.build();
     }
@@ -204,7 +204,7 @@ public final class DelayQueueAutoConfiguration {
         return new ActionLogKeeper(actions, environment);
     }
 
-    /** Not once more in a child context, whose end would take the node of its parent out of the fleet. */
+    /** A child context uses that of its parent: at its own end it would remove the node from the fleet. */
     @Bean
     @ConditionalOnMissingBean
     FleetMembership delayQueueFleetMembership(DelayQueueEngine engine) {

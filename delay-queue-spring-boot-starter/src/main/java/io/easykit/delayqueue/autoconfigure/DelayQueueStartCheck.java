@@ -74,7 +74,7 @@ final class DelayQueueStartCheck implements StartCheck {
         return List.of();
     }
 
-    /** Else none would be that of the listeners that name none. */
+    /** A listener that names no error handler uses the only or primary one. */
     private static List<Problem> severalErrorHandlers(ConfigurableListableBeanFactory beans) {
         return BeanChoice.nearest(beans, ErrorHandler.class).problems(ErrorHandler.class).stream()
                 .map(problem -> new Problem(

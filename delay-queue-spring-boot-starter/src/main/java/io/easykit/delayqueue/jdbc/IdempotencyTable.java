@@ -45,7 +45,7 @@ final class IdempotencyTable {
     /** Returns false if the database reports that there is such a row already. */
     boolean insert(Connection connection, String topic, String deliveryId) throws SQLException {
         String product = product(connection);
-        // Without it a duplicate is an error, also in the server's log.
+        // Without this clause a duplicate is an error, also in the log of the server.
         String onConflict = product.equals("PostgreSQL") ? " on conflict (topic, delivery_id) do nothing" : "";
         try (PreparedStatement insert =
                 connection.prepareStatement(INSERT.formatted(now(product), seconds) + onConflict)) {

@@ -32,7 +32,7 @@ final class KeepAlive {
             try {
                 Thread.sleep(Long.MAX_VALUE);
             } catch (InterruptedException end) {
-                // By set(false), or by other code, which must not end the process.
+                // Interrupted by set(false), or by other code, which must not end the process.
             }
         }
     }

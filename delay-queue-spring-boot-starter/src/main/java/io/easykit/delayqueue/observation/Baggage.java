@@ -55,7 +55,7 @@ final class Baggage {
             String value = pair.substring(equal + 1).strip().replace("+", "%2B");
             found.putIfAbsent(name, URLDecoder.decode(value, StandardCharsets.UTF_8));
         } catch (IllegalArgumentException unreadable) {
-            // Such as a percent sign without digits. The context of a message must not fail its run.
+            // For example, a percent sign without digits. The context of a message must not fail its run.
         }
     }
 }

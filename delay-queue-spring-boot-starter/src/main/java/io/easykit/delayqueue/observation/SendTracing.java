@@ -7,7 +7,7 @@ import io.micrometer.tracing.handler.PropagatingSenderTracingObservationHandler;
 import io.micrometer.tracing.propagation.Propagator;
 import java.util.Objects;
 
-/** Spans of sends. Messages always get a header {@value TraceParent#HEADER}, whatever the propagator writes besides. */
+/** Spans of sends. Messages always get a header {@value TraceParent#HEADER}, whatever else the propagator writes. */
 public final class SendTracing extends PropagatingSenderTracingObservationHandler<SendContext> {
 
     public SendTracing(Tracer tracer, Propagator propagator) {

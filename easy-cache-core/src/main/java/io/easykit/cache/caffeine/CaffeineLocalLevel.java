@@ -44,7 +44,7 @@ public final class CaffeineLocalLevel implements LocalLevel {
     }
 
     /**
-     * A near level. Its user checks the end of life of each entry itself, so reads do not read the clock once more. Expired
+     * A near level. Its user checks the end of life of each entry itself, so this level does not read the clock for reads. Expired
      * entries are removed with the next change.
      *
      * @param maximumSize how many entries it keeps at the most

@@ -109,7 +109,7 @@ final class BatchDispatcher {
 
     private <K, V> void readHits(BatchRead<K, V> batch) {
         List<BatchElement<K, V>> due = new ArrayList<>();
-        // Before the read: its reply does not have an invalidation that is delivered later.
+        // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         batch.elements().stream()
                 .filter(element -> freshness.isUndelivered(element.key()))
                 .forEach(element -> element.go(Way.UNSTORED));
@@ -190,7 +190,7 @@ final class BatchDispatcher {
                     .toList();
             fetch(own, new Round<>(permits, toPoll, toRefresh));
             refresh(batch, toRefresh);
-            // Its leases are held now: a failure of an earlier holder is known.
+            // The leases are held now, so a failure of an earlier holder is known.
             staleOnError.servePaused(
                     open.stream().filter(element -> element.lease() != null).toList());
             List<BatchElement<K, V>> toLoad =

@@ -71,7 +71,7 @@ final class BatchElement<K, V> {
         this.read = other;
     }
 
-    /** As it came: outside every scope. */
+    /** The request as it arrived, outside every scope. */
     ReadRequest<V> arrived() {
         return arrived;
     }

@@ -187,7 +187,7 @@ final class CacheAdministration implements EasyCacheAdmin {
     @Override
     public boolean evict(CacheKey<?> key) {
         CacheCluster cluster = clusters.of(key);
-        // As CP: without a stale window.
+        // A key by its name is invalidated as under CP, without a stale window.
         List<CacheKey<?>> keys = List.of(CacheKey.named(key.spec().clusterId(), key.name()));
         return !cluster.invalidate(keys, "", keys).isEmpty();
     }

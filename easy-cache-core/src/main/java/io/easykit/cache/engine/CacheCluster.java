@@ -317,7 +317,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         }
     }
 
-    /** Both levels are from a time in which updates of other nodes did not reach them. */
+    /** Clears the levels: updates of other nodes did not reach them before the change. */
     private void onAvailability(ClusterAvailability.Change change) {
         near.clear();
         Availability.State state = change.state();

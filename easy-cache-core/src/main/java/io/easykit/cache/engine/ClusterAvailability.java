@@ -129,7 +129,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
         return parts.breakers;
     }
 
-    /** That of an entry. Each read calls this. */
+    /** The circuit breaker of an entry. Each read calls this. */
     CircuitBreaker of(CacheKey<?> key) {
         Parts now = parts;
         return now.breakers.get(now.partitions.of(key));

@@ -102,7 +102,7 @@ final class DirectCalls {
             }
             Fetched fetched = fetch(key);
             if (fetched instanceof Fetched.Success cached && entries.decode(key, cached.value()) == null) {
-                // It is removed.
+                // The unreadable value is removed by now.
                 fetched = fetch(key);
             }
             return fetched instanceof Fetched.Leased leased ? new Ticket<>(key, leased.lease()) : null;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EntryPoller {
 
-    /** How long readers wait for an update to end before they load beside it. */
+    /** How long readers wait for an update to end before they load while it runs. */
     static final Duration UPDATE_WAIT = Duration.ofMillis(50);
 
     static final long FIRST_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);

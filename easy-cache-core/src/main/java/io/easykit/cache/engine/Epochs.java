@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * range.
  *
  * <p>They are read before the first entry: a node that has just started would take every value for a current one. The recovery
- * worker reads them again each second. A strict reader does so itself if the last successful read was sent more than
+ * worker reads them again every second. A strict reader does so itself if the last successful read was sent more than
  * {@link #MAX_AGE} before; if that fails, it gets nothing from the store ({@link PrefixClearing}). Strict are CP readers, and
  * all readers inside a load: their value becomes a part of a fresh one.
  */

@@ -55,7 +55,7 @@ final class FallbackReader implements CacheReader {
     @Override
     public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
         if (!store.isAvailable(read.key())) {
-            // Without the failed call, which would cost more than the local level.
+            // No call is tried, because a failed one would cost more than the local level.
             return withoutStore(freshness.requiredFor(read), CircuitBreaker.markedUnavailable());
         }
         try {

@@ -23,7 +23,7 @@ final class GuardedCalls<T> {
     /** No number of a connection: the partitions were replaced meanwhile. */
     private static final int NEVER = -1;
 
-    /** So many calls are on their way together. */
+    /** Maximum number of calls that are under way together. */
     static final int CHUNK = 500;
 
     private final EntryStore store;

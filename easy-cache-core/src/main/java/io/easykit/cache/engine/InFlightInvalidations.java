@@ -29,7 +29,7 @@ final class InFlightInvalidations {
         this.ticker = ticker;
     }
 
-    /** One of them. Compared by identity. */
+    /** One invalidation. Compared by identity. */
     private static final class Running {
 
         private final Collection<? extends CacheKey<?>> keys;

@@ -211,7 +211,7 @@ final class Likeness {
         return null;
     }
 
-    /** Its order may depend on its history, which the copy does not share. */
+    /** The order of a hash set may depend on its history, which the copy does not share. */
     private @Nullable String compareHashSets(String path, Set<?> one, Set<?> other) {
         Map<Object, Object> copies = new HashMap<>();
         other.forEach(copy -> copies.put(copy, copy));

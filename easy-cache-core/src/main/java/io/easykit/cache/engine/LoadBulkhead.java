@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The latter would otherwise flood a database that does not answer: each of them may hang as well.
  *
  * <p>When Redis is back, its entries may be gone, and every reader loads at once. So for {@link #FADING_STEPS} seconds all
- * loads need a permit, and the number of permits doubles with each second.
+ * loads need a permit, and the number of permits doubles every second.
  *
  * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may

@@ -84,7 +84,8 @@ final class LoadReport implements AutoCloseable {
 
     static void warn(Exception own) {
         log.warn(
-                "The observer of loads failed. Its exception is ignored, and the load goes on. Mend the observer", own);
+                "The observer of loads failed. Its exception is ignored, and the load goes on. Correct the observer",
+                own);
     }
 
     /** Ends the observation of a load that was not reported, because something else failed. */

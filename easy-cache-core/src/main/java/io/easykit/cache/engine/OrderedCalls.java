@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * commit, like those of any transaction. If the commit fails, or its outcome is unknown, the keys are invalidated as well. A write of
  * several keys takes their turns one after the other in the order of the keys, so two of them never wait for each other. The
  * bound of its wait is for all of them together. A write that runs outside the order has a transaction of its own, too.
- * So has a write of all entries, which waits for no turn: the turns of the other keys of the update are all that it has.
+ * So has a write of all entries. It waits for no turn itself, only for those of the other keys of its update.
  *
  * <h2>Calls inside calls</h2>
  *

@@ -99,7 +99,7 @@ final class OutboxDelivery {
         return true;
     }
 
-    /** Until all nodes have read the epochs, one can compute an entry of a message from an older value of a cleared one. */
+    /** Until all nodes have read the epochs, a node can compute an entry of a message from an older value of a cleared cache. */
     private boolean isDeliveredAgain(Due due) {
         if (due.state() != State.WAITING || !second.begins(due.message())) {
             return false;

@@ -34,7 +34,7 @@ final class OutboxEntries {
     private final InvalidationDelivery delivery;
     private final GuardedStore store;
 
-    /** Of the preparations. One that stays until a second delivery is renewed, and removed, by that one. */
+    /** Token of the preparations. A second delivery renews and removes those that stay until then. */
     private final String token = UUID.randomUUID().toString();
 
     OutboxEntries(InvalidationDelivery delivery) {
@@ -99,7 +99,7 @@ final class OutboxEntries {
         inParts(only(partition, key -> !kept.contains(key)), part -> invalidation.invalidate(part, token));
         partition.forEach(delivery.local()::invalidate);
         delivery.recent().add(only(partition, invalidation::isDone));
-        // Nor one whose value was stored before the command.
+        // Readers of this node must not get a value either that was stored before the command.
         delivery.ownUpdates().add(partition);
         return invalidation;
     }

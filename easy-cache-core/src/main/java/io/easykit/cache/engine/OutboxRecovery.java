@@ -48,7 +48,7 @@ final class OutboxRecovery {
     private final Outbox outbox;
     private final OutboxKeys names;
 
-    /** Its token is not that of the rounds, whose preparations stay until a second delivery. */
+    /** Has a token of its own: preparations of the rounds stay until a second delivery. */
     private final OutboxEntries entries;
 
     private final Ticker ticker;

@@ -47,8 +47,8 @@ final class OutboxRelay {
     private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
 
     /**
-     * After this time the former holder has certainly marked its deliveries to a master that is gone. Such marks are removed
-     * once more then.
+     * After this time the former holder has certainly marked its deliveries to a master that is gone. Then such marks are
+     * removed again.
      */
     private static final Duration LATE_HOLDER = Duration.ofSeconds(6);
 
@@ -208,7 +208,7 @@ final class OutboxRelay {
             if (!faulty) {
                 faulty = true;
                 log.error(
-                        "Delivery from the outbox to Redis '{}' failed, and is tried again each second. Until it"
+                        "Delivery from the outbox to Redis '{}' failed, and is tried again every second. Until it"
                                 + " succeeds, invalidations of nodes that do not reach Redis are late. This is a defect:"
                                 + " report it with its stack trace.",
                         delivery.clusterId(),

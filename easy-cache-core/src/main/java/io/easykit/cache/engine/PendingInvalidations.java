@@ -40,7 +40,7 @@ final class PendingInvalidations {
      */
     private final Map<Integer, Map<String, CacheSpec<?>>> siblings = new HashMap<>();
 
-    /** Ranges that are to be raised once more, with the ticker time at which that is due. */
+    /** Ranges that are to be raised a second time, with the ticker time at which that is due. */
     private final Map<Range, Long> again = new HashMap<>();
 
     private volatile boolean waiting;
@@ -170,7 +170,7 @@ final class PendingInvalidations {
         return taken;
     }
 
-    /** These epochs are raised, or remembered again. */
+    /** Called when the epochs of these prefixes are raised, or remembered again. */
     synchronized void raised(int hash, Set<String> prefixes) {
         updates.addAll(prefixes);
         prefixes.forEach(prefix -> raising.remove(new Range(hash, prefix)));
@@ -183,7 +183,7 @@ final class PendingInvalidations {
         changed();
     }
 
-    /** Remembers epochs that are to be raised once more at a time of the ticker. Meanwhile the entries may be read. */
+    /** Remembers epochs that are to be raised a second time, at a time of the ticker. Meanwhile the entries may be read. */
     synchronized void raiseAgain(int hash, Set<String> prefixes, long at) {
         prefixes.forEach(prefix -> again.merge(new Range(hash, prefix), at, Math::max));
     }
@@ -326,7 +326,7 @@ final class PendingInvalidations {
             return key;
         }
 
-        /** Of the updates that were prepared, or may have been; empty without one. */
+        /** Tokens of the updates that were prepared, or may have been; empty if there is none. */
         Set<String> tokens() {
             return tokens;
         }

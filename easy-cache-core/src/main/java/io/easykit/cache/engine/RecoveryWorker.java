@@ -77,7 +77,7 @@ final class RecoveryWorker {
     private final AtomicBoolean repetitionQueued = new AtomicBoolean();
     private final AtomicBoolean probeQueued = new AtomicBoolean();
 
-    /** One that was stopped may still be at work when the next one starts. */
+    /** A round of a worker that was stopped may still run when the next one starts. */
     private final Lock tickLock = new ReentrantLock();
 
     private volatile @Nullable Scheduler thread;
@@ -255,7 +255,7 @@ final class RecoveryWorker {
         }
     }
 
-    /** Behind large values a round may be late. The time in which a node may miss raised epochs is bounded all the same. */
+    /** Whether a failed round does not count: large values delay it, and no raised epochs were missed for long. */
     private boolean isExcused(StoreUnavailableException away) {
         return away.isDelayed() && ticker.nanoTime() - lastTick < EXCUSED.toNanos();
     }

@@ -80,7 +80,7 @@ final class Redelivery {
             try {
                 deliver(pending, all, keys.size() + others.size() > 1);
             } finally {
-                // Also after a failure: some of the keys are delivered, and not known any more.
+                // Also after a failure, because some of the keys are delivered then, and no longer remembered.
                 siblings.invalidateNow(others, token);
             }
         }
@@ -104,7 +104,7 @@ final class Redelivery {
         }
     }
 
-    /** By themselves: to drop the other keys of their updates each time would cost loads. */
+    /** Tries refused keys alone. Dropping the other keys of their updates each time would cost loads. */
     private void tryRefused(PendingInvalidations pending, Predicate<CacheKey<?>> partition) {
         for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(pending.refused(partition, ticker.nanoTime()))) {
             Set<CacheKey<?>> refused = invalidateNow(batch, NO_TOKEN);
@@ -175,7 +175,7 @@ final class Redelivery {
         siblings.invalidateNow(others, token);
     }
 
-    /** One key needs no preparation. Returns whether all that need it are prepared here. */
+    /** Prepares the keys; a single one needs no preparation. Returns false if some of them could not be prepared. */
     private boolean prepare(List<CacheKey<?>> keys, Set<CacheKey<?>> others) {
         if (keys.size() + others.size() <= 1) {
             return true;

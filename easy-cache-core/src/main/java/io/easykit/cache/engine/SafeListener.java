@@ -78,7 +78,7 @@ final class SafeListener implements CacheListener {
                 event.accept(listener);
             } catch (Exception own) {
                 log.warn(
-                        "The cache listener {} failed. Its exception is ignored, and the call goes on. Mend the listener",
+                        "The cache listener {} failed. Its exception is ignored, and the call goes on. Correct the listener",
                         listener.getClass().getName(),
                         own);
             }

@@ -92,7 +92,7 @@ final class StaleOnError {
         return noTrial ? loadNow(read, count, miss) : result;
     }
 
-    /** Without a pause. The load of another reader, which this one has waited for, may still end with one. */
+    /** Loads despite the pause. The load of another reader, which this one waits for, may still end with a pause. */
     private <V> LoadResult<V> loadNow(ReadRequest<V> read, ReadCount count, Miss<V> miss) {
         for (int i = 0; i < UNPAUSED_TRIALS; i++) {
             LoadResult<V> result = miss.read(read, count);

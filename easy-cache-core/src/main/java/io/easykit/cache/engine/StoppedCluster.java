@@ -106,7 +106,7 @@ final class StoppedCluster {
         }
     }
 
-    /** Of this cluster only: the others have no worker any more. */
+    /** Keys of this cluster only, because the other clusters have no worker any more. */
     private record SiblingsIn(String id, EntryStore store) implements SiblingKeys {
 
         @Override
@@ -128,7 +128,7 @@ final class StoppedCluster {
         }
     }
 
-    /** Only failures are charged to the bound. */
+    /** Makes a call. Only the time of failed calls counts towards the bound. */
     private boolean attempt(Consumer<EntryStore> call) {
         long startedAt = ticker.nanoTime();
         EntryStore late = store.reopened();

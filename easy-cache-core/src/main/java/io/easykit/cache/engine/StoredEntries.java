@@ -59,7 +59,7 @@ final class StoredEntries {
     <V> @Nullable Decoded<V> decode(CacheKey<V> key, Fetched.Served fetched) {
         Decoded<V> decoded = decode(key, fetched.value());
         if (decoded == null && fetched instanceof Fetched.SuccessNeedQuery due) {
-            // Beside a value of another version it outlives the removal, and its holder would wait for its end.
+            // The lease outlives the removal if another version has a value, and this reader would wait for its end.
             store.releaseLoad(key, due.lease());
         }
         return decoded;

@@ -145,13 +145,13 @@ final class UpdatePhases {
         return renewals;
     }
 
-    /** Ends an update once more when no command from before its end can arrive any more. */
+    /** Ends an update a second time, when no command from before its end can arrive any more. */
     void endAgain(Collection<? extends CacheKey<?>> keys, String token) {
         long since = ticker.nanoTime();
         endWhenClosed(keys, token, () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos());
     }
 
-    /** Ends updates once more when their work cannot be committed any more; those that clear a cache as {@link #end} does. */
+    /** Ends updates a second time, when their work can no longer be committed. Clearings end as in {@link #end}. */
     void endWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         if (SecondEnd.isNeeded(groups)) {

@@ -78,7 +78,7 @@ final class UpdatePreparation {
     }
 
     /**
-     * Before anything is sent: an update that is refused by one partition need not cost the values in the others.
+     * Called before anything is sent, so that an update that one partition refuses does not cost the values in the others.
      *
      * @throws CacheUnavailableException if the update is refused, because a partition of its keys is marked unavailable
      */

@@ -67,7 +67,7 @@ final class Updates {
         boolean begun = false;
         try {
             acknowledged = phases.prepare(keys, token, timeout, false);
-            // Not before: if this update is refused, its transaction may go on, and be committed.
+            // Not earlier: if this update is refused, its transaction may go on, and be committed.
             if (isPresent()) {
                 enlist(keys);
             }
@@ -204,7 +204,7 @@ final class Updates {
         private final Set<CacheKey<?>> keys = new LinkedHashSet<>();
         private final Set<CacheKey<?>> unsettled = new LinkedHashSet<>();
 
-        /** Of updates that have ended inside the transaction, and which other nodes may not have seen. */
+        /** Keys of updates that have ended inside the transaction, and that other nodes may not have seen. */
         private final Set<CacheKey<?>> unseen = new LinkedHashSet<>();
 
         private final @Nullable Duration timeout;
@@ -212,7 +212,7 @@ final class Updates {
         private boolean prepared;
         private boolean acknowledged;
 
-        /** Of inner transactions that commit, or whose callbacks run, by their identity. */
+        /** Inner transactions that commit, or whose callbacks run, by their identity. */
         private final IdentityHashMap<Object, InnerCommit> innerCommits = new IdentityHashMap<>();
 
         TransactionalUpdate(@Nullable Duration timeout) {

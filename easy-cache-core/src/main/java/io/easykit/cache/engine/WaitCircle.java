@@ -69,7 +69,7 @@ final class WaitCircle {
         }
     }
 
-    /** Those whose load a reader of the turn may wait for, and that need another key inside it. */
+    /** Adds turns whose load a reader of this turn may wait for, and that need another key inside it. */
     private void addLoaders(Turn turn) {
         Lane lane = turn.lane();
         if (turn.isRead() && turn.isRunning() && searched.add(lane)) {

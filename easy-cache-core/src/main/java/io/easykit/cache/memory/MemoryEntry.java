@@ -144,7 +144,7 @@ final class MemoryEntry {
         Map<String, Value> others = new LinkedHashMap<>();
         if (staleUntil == null) {
             for (Map.Entry<String, Value> other : values.entrySet()) {
-                // One that ends soon would take the new value along.
+                // The key expires with its first value, so one that ends soon would take the new value along.
                 boolean stays = !other.getKey().equals(fingerprint)
                         && 2 * (other.getValue().expires - now) > ttl
                         && others.size() < MOST_OTHERS;

@@ -93,7 +93,7 @@ record PlainKeyTypes(String tag, Function<Object, String> text) {
         return List.of(locale.getLanguage(), locale.getScript(), locale.getCountry(), locale.getVariant(), extensions);
     }
 
-    /** To the millisecond, of a timestamp to the nanosecond. */
+    /** Text with milliseconds, of a timestamp with nanoseconds. */
     @SuppressWarnings("JavaUtilDate") // it is what callers have
     private static String textOf(Date date) {
         Instant time =

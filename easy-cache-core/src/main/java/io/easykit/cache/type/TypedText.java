@@ -168,7 +168,7 @@ public final class TypedText {
         return time;
     }
 
-    /** To the millisecond. */
+    /** Reads a date, which has milliseconds. */
     private static Object date(String text) {
         Instant time = Instant.parse(text);
         Date date = Date.from(time);

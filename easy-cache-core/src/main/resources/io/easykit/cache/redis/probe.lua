@@ -10,7 +10,7 @@ redis.call('HMGET', KEYS[1], 'p')
 redis.call('HGETALL', KEYS[1])
 redis.call('HKEYS', KEYS[1])
 redis.call('PTTL', KEYS[1])
--- Before the deletions: after one, a server that is full takes anything from a script.
+-- Written before the deletions, because after one a full server takes anything from a script.
 local added = redis.pcall('HSET', KEYS[1], 'p', now)
 local expires = redis.pcall('PEXPIRE', KEYS[1], 1000)
 local removed = redis.pcall('HDEL', KEYS[1], 'p')

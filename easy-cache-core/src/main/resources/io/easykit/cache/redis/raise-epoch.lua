@@ -15,9 +15,9 @@ while ARGV[1] do
   clearings[#clearings + 1] = '::' .. ARGV[3] .. ':' .. ARGV[1]
   for i = 1, 3 do table.remove(ARGV, 1) end
 end
--- A field that is never there. After a deletion a server that is full takes anything from a script.
+-- Deletes a field that never exists, because after a deletion a full server takes anything from a script.
 redis.call('HDEL', KEYS[1], '::')
 writeEpochs(fields, prefixes)
--- After the epochs: a script that fails half way leaves the clearing to be ended by another one.
+-- Removed after the epochs are raised: if the script fails half way, another node ends the clearing.
 redis.call('HDEL', KEYS[1], unpack(clearings))
 return epochs

@@ -39,7 +39,7 @@ final class Call {
         return new Call(target, targetClass, invocation.getMethod(), invocation.getArguments(), null);
     }
 
-    /** Of an expression over a value alone: there is no target, and no argument. */
+    /** Call for an expression over a value alone, without a target and arguments. */
     static Call ofValue(CachedMethod where, Object value) {
         return new Call(null, where.targetClass(), where.method(), NO_ARGUMENTS, null).withResult(value);
     }

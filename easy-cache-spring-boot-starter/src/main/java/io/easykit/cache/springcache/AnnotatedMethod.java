@@ -56,7 +56,7 @@ record AnnotatedMethod(
         return RESULT_VARIABLE.matcher(expression).find() && !isParameter(method);
     }
 
-    /** Without a result the variable is the parameter of that name. */
+    /** In a method without a result the variable is the parameter of that name. */
     private static boolean isParameter(Method method) {
         String[] names = method.getReturnType() == void.class ? NAMES.getParameterNames(method) : null;
         return names != null && List.of(names).contains(RESULT);

@@ -73,7 +73,7 @@ final class SpringUpdate {
 
         private final Set<CacheKey<?>> before = new LinkedHashSet<>();
 
-        /** Those that are also invalidated before the method. */
+        /** Keys that are also invalidated before the method. */
         private final Set<CacheKey<?>> eager = new LinkedHashSet<>();
 
         /** Name of a cache that is or may be updated; null if there is none. */

@@ -208,8 +208,7 @@ public final class ConsoleAutoConfiguration {
     }
 
     /**
-     * The delay queue, if the application has it. A disabled one has nothing to show, nor has one that a test has replaced by a
-     * mock.
+     * The delay queue, if the application has it. A disabled one, or a mock in a test, has nothing to show.
      */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(DelayQueueAdmin.class)

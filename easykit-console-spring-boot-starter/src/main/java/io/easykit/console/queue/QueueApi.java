@@ -176,7 +176,7 @@ public final class QueueApi implements ConsoleApi {
                 break;
             }
         }
-        // Without a total: a page counts all messages of the state, not those of the group.
+        // No total, because a page counts all messages of the state, not those of the group.
         Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("rows", views.rows(found, caller));
         reply.put("next", cursor);

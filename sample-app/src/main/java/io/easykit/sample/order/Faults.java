@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Makes the closing of chosen orders fail until their fault is mended. All faults are there at the start. */
+/** Makes the closing of chosen orders fail until their fault is fixed. All faults are there at the start. */
 @Component
 public class Faults {
 

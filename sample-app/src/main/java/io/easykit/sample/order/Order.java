@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * An order.
  *
  * @param expiresAt time at which it is closed unless it is paid
- * @param fault     fault on which its closing fails until it is mended; null for none
+ * @param fault     fault on which its closing fails until it is fixed; null for none
  */
 public record Order(String id, long productId, int quantity, Status status, Instant expiresAt, @Nullable Fault fault) {
 
