@@ -147,7 +147,7 @@ public final class LettuceConnector {
      *
      * @param key a key of the command; selects the node in a cluster
      * @throws RedisCommandInterruptedException if the thread is interrupted; its interrupt flag stays set. If it was
-     *     set before the call, nothing is sent
+     *     set before the call, or there is no connection yet, nothing is sent
      * @throws NotConnectedException if there was no connection; nothing was sent
      * @throws RedisException if there was no reply in time, or an error reply
      */
@@ -168,6 +168,8 @@ public final class LettuceConnector {
         try {
             return wait.get(reply, connectWait().plus(commandTimeout).plus(TIMER_SLACK));
         } catch (InterruptedException e) {
+            // A command that waits for the connection is not sent then: the caller may cancel it by another one.
+            reply.cancel(false);
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(e);
         } catch (ExecutionException e) {

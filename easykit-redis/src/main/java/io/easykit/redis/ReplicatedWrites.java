@@ -100,8 +100,9 @@ public final class ReplicatedWrites implements AutoCloseable {
      * @param replicas how many replicas to wait for, at least 1
      * @param timeout  how long to wait for the replicas
      * @return with fewer replicas if they did not confirm in time, or the {@code WAIT} failed
-     * @throws RedisCommandInterruptedException if the thread is interrupted, which it remains
-     * @throws NotConnectedException if nothing was sent
+     * @throws RedisCommandInterruptedException if the thread is interrupted, which it remains. A write that had not left is
+     *     never sent, see {@link CallFailures#isNotSent}
+     * @throws NotConnectedException if nothing was sent, and never will be
      * @throws RedisException as Lettuce: no reply in time, an error reply, or a user who may not run {@code WAIT}; in that
      *     case nothing is written
      */
@@ -128,9 +129,12 @@ public final class ReplicatedWrites implements AutoCloseable {
             return wait.get(pending.result, most.plus(TIMER_SLACK));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RedisCommandInterruptedException(e);
+            throw new RedisCommandInterruptedException(
+                    pending.decide() ? new InterruptedException(LettuceConnector.NOTHING_SENT) : e);
         } catch (TimeoutException e) {
-            throw new RedisCommandTimeoutException("No reply within " + most);
+            throw pending.decide()
+                    ? new NotConnectedException("Not sent within " + most, e)
+                    : new RedisCommandTimeoutException("No reply within " + most);
         } catch (ExecutionException e) {
             throw known(e.getCause());
         }
@@ -213,6 +217,7 @@ public final class ReplicatedWrites implements AutoCloseable {
         private final int replicas;
         private final Duration timeout;
         private final CompletableFuture<Replicated<T>> result = new CompletableFuture<>();
+        private final AtomicBoolean decided = new AtomicBoolean();
 
         Write(byte[] key, AsyncCommand<byte[], byte[], T> command, int replicas, Duration timeout) {
             this.key = key;
@@ -223,6 +228,16 @@ public final class ReplicatedWrites implements AutoCloseable {
 
         boolean waitsLike(Write<?> other) {
             return replicas == other.replicas && timeout.equals(other.timeout);
+        }
+
+        /**
+         * Decides once whether the write is sent: the lane sends it or fails without a connection, or the caller gives it
+         * up. Otherwise it could be stored after the caller has cancelled it over another connection.
+         *
+         * @return false if it is decided already
+         */
+        boolean decide() {
+            return decided.compareAndSet(false, true);
         }
 
         /** Takes the reply of the write, and behind it that of {@code WAIT}. */
@@ -266,18 +281,14 @@ public final class ReplicatedWrites implements AutoCloseable {
                 return;
             }
             byte[] key = batch.get(0).key;
-            AtomicBoolean handedOver = new AtomicBoolean();
             own.connector
-                    .call(key, commands -> onMaster(key, commands).thenCompose(master -> {
-                        handedOver.set(true);
-                        return send(batch, master);
-                    }))
+                    .call(key, commands -> onMaster(key, commands)
+                            .thenCompose(master ->
+                                    send(batch.stream().filter(Write::decide).toList(), master)))
                     .whenComplete((done, failure) -> {
                         if (failure != null) {
                             Throwable cause = CallFailures.unwrapped(failure);
-                            if (!handedOver.get()) {
-                                batch.forEach(write -> write.fail(cause));
-                            }
+                            batch.stream().filter(Write::decide).forEach(write -> write.fail(cause));
                             if (!(cause instanceof RedisCommandExecutionException)) {
                                 // Later writes would wait as long for the same failure.
                                 takeAll()
@@ -293,6 +304,9 @@ public final class ReplicatedWrites implements AutoCloseable {
 
         /** Completes when all is answered, with the failure of a write, or else that of {@code WAIT}. */
         private CompletionStage<Long> send(List<Write<?>> batch, StatefulRedisConnection<byte[], byte[]> master) {
+            if (batch.isEmpty()) {
+                return CompletableFuture.completedFuture(0L);
+            }
             Write<?> first = batch.get(0);
             AsyncCommand<byte[], byte[], Long> wait =
                     new AsyncCommand<>(new WaitCommand(first.replicas, first.timeout));

@@ -8,6 +8,7 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.internal.HostAndPort;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +96,28 @@ class LettuceConnectorIntegrationTests {
         connector(factory, NEVER).startConnecting();
 
         await().until(() -> other.info("clients").get("connected_clients"), "2"::equals);
+    }
+
+    /** The caller may repeat the command, or undo it, and would do so too early. */
+    @Test
+    void sendsNoCommandWhoseCallerWasInterruptedBeforeTheConnection() throws Exception {
+        RedisServer redis = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(redis));
+        LettuceConnector connector =
+                connector(factory(new RedisStandaloneConfiguration(line.host(), line.port()), resources(null)), NEVER);
+        byte[] key = "key".getBytes(StandardCharsets.UTF_8);
+        line.freeze();
+        FutureTask<Long> write = new FutureTask<>(() -> connector.<Long>await(key, commands -> commands.incr(key)));
+        Thread caller = new Thread(write);
+        caller.start();
+        await().until(caller::getState, Thread.State.TIMED_WAITING::equals);
+
+        caller.interrupt();
+
+        assertThatThrownBy(() -> write.get(30, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(RedisCommandInterruptedException.class);
+        line.heal();
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
     }
 
     /** A caller that calls once a second need not wait for its next call. The driver may also find a new master by itself. */

@@ -2,6 +2,7 @@ package io.easykit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.redis.ReplicatedWrites.Replicated;
@@ -9,6 +10,7 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.internal.HostAndPort;
@@ -24,7 +26,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +38,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** When replicated writes leave a server. Their replies are tested with the queue. */
+/** When replicated writes leave a server, and which are never sent. Their replies are tested with the queue. */
 class ReplicatedWritesIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
@@ -91,7 +95,69 @@ class ReplicatedWritesIntegrationTests {
         assertThat(write(writes, "key").reply()).isEqualTo("OK");
     }
 
+    /** The caller may cancel the write over another connection, and would do so too early. */
+    @Test
+    void sendsNoWriteWhoseCallerWasInterruptedBeforeItLeft() throws Exception {
+        RedisServer redis = open(RedisServer.start());
+        ReplicatedWrites writes =
+                writes(new RedisStandaloneConfiguration(redis.host(), redis.port()), DefaultClientResources.builder());
+
+        Throwable failure = failureOfAWriteBehindAnother(redis, writes, caller -> {
+            await().until(caller::getState, Thread.State.TIMED_WAITING::equals);
+            caller.interrupt();
+        });
+
+        assertThat(failure).isInstanceOf(RedisCommandInterruptedException.class).matches(CallFailures::isNotSent);
+    }
+
+    @Test
+    void sendsNoWriteThatWaitedTooLongForItsTurn() throws Exception {
+        RedisServer redis = open(RedisServer.start());
+        ReplicatedWrites writes = writes(
+                new RedisStandaloneConfiguration(redis.host(), redis.port()),
+                DefaultClientResources.builder(),
+                Duration.ofMillis(1));
+
+        Throwable failure = failureOfAWriteBehindAnother(redis, writes, caller -> {});
+
+        assertThat(failure).isInstanceOf(NotConnectedException.class);
+    }
+
+    /**
+     * Makes a write that waits for the {@code WAIT} of another one, ends this {@code WAIT} once the caller is back, and
+     * checks that the write is not sent then.
+     *
+     * @param meanwhile gets the thread that makes the write
+     */
+    private Throwable failureOfAWriteBehindAnother(
+            RedisServer redis, ReplicatedWrites writes, Consumer<Thread> meanwhile) throws Exception {
+        RawRedis other = open(redis.connect());
+        RedisServer replica = open(RedisServer.start());
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "warm"));
+        FutureTask<Replicated<String>> first = new FutureTask<>(() -> write(writes, "first", PATIENCE));
+        new Thread(first).start();
+        await().until(() -> other.info("clients").get("blocked_clients"), "1"::equals);
+
+        FutureTask<Replicated<String>> second = new FutureTask<>(() -> write(writes, "second"));
+        Thread caller = new Thread(second);
+        caller.start();
+        meanwhile.accept(caller);
+        Throwable failure =
+                catchThrowable(() -> second.get(30, TimeUnit.SECONDS)).getCause();
+
+        replica.replicaOf(redis);
+        assertThat(first.get().replicas()).isOne();
+        assertThat(write(writes, "third").reply()).isEqualTo("OK");
+        assertThat(other.command("EXISTS", "second")).isEqualTo(0L);
+        return failure;
+    }
+
     private ReplicatedWrites writes(RedisConfiguration redis, ClientResources.Builder builder) {
+        return writes(redis, builder, PATIENCE);
+    }
+
+    private ReplicatedWrites writes(
+            RedisConfiguration redis, ClientResources.Builder builder, Duration firstConnectionTimeout) {
         ClientResources resources =
                 builder.ioThreadPoolSize(2).computationThreadPoolSize(2).build();
         opened.add(() -> resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly());
@@ -101,7 +167,7 @@ class ReplicatedWritesIntegrationTests {
                         .commandTimeout(TIMEOUT)
                         .clientResources(resources)
                         .build());
-        return open(new ReplicatedWrites(application, PATIENCE, Duration.ofSeconds(1)));
+        return open(new ReplicatedWrites(application, firstConnectionTimeout, Duration.ofSeconds(1)));
     }
 
     private static boolean isWritten(ReplicatedWrites writes, String key) {
@@ -113,6 +179,10 @@ class ReplicatedWritesIntegrationTests {
     }
 
     private static Replicated<String> write(ReplicatedWrites writes, String key) {
+        return write(writes, key, Duration.ofMillis(1));
+    }
+
+    private static Replicated<String> write(ReplicatedWrites writes, String key, Duration timeout) {
         byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
         return writes.await(
                 bytes,
@@ -121,7 +191,7 @@ class ReplicatedWritesIntegrationTests {
                         new StatusOutput<>(ByteArrayCodec.INSTANCE),
                         new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey(bytes).addValue(bytes)),
                 1,
-                Duration.ofMillis(1));
+                timeout);
     }
 
     private static String keyOn(RedisCluster cluster, RedisServer master) {
