@@ -37,7 +37,7 @@ public interface SendOutbox {
      * Deletes rows that the transaction of this thread has written.
      *
      * @param nonces of their messages
-     * @return how many there were
+     * @return how many there were; 0 if the transaction has committed already, because then the rows stay
      */
     int withdraw(String owner, Collection<Long> nonces);
 

@@ -153,6 +153,9 @@ public final class JdbcSendOutbox implements SendOutbox {
 
     @Override
     public int withdraw(String owner, Collection<Long> nonces) {
+        if (connections.isCommitted()) {
+            return 0;
+        }
         String statement = "delete from " + TABLE + " where queue = ? and owner = ? and nonce in " + in(nonces);
         return connections.joined(connection -> {
             try (PreparedStatement delete = connection.prepareStatement(statement)) {

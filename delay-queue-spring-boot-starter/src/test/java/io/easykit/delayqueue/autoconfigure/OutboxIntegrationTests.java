@@ -185,6 +185,36 @@ class OutboxIntegrationTests {
         });
     }
 
+    /** The rows are visible already. A delete could not be undone, nor would the relay see it in time. */
+    @Test
+    void cancelsNoCommittedMessageInACallbackAfterTheCommit() {
+        run(shop -> {
+            List<@Nullable ChangeOutcome> outcomes = new ArrayList<>();
+            shop.transactions.executeWithoutResult(status -> {
+                afterCommit(() -> {
+                    outcomes.add(shop.queue.cancel(TOPIC, "a"));
+                    outcomes.add(shop.queue.cancelAll(TOPIC, List.of("b")).get("b"));
+                });
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR));
+                afterCommit(() -> await().atMost(PATIENCE)
+                        .until(() -> shop.queue.find(TOPIC, "a").isPresent()
+                                && shop.queue.find(TOPIC, "b").isPresent()));
+            });
+
+            assertThat(outcomes).containsExactly(ChangeOutcome.GONE, ChangeOutcome.GONE);
+        });
+    }
+
+    private static void afterCommit(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCommit() {
+                action.run();
+            }
+        });
+    }
+
     @Test
     void refusesToSendInATransactionOfAnotherDatabase() {
         run(shop -> {

@@ -245,6 +245,16 @@ class JdbcSendOutboxTests {
     }
 
     @Test
+    void withdrawsNothingOnceTheTransactionHasCommitted() {
+        transaction.executeWithoutResult(status -> {
+            outbox.write("me", List.of(row("t", "a", 1)));
+            committed = true;
+            assertThat(outbox.withdraw("me", List.of(1L))).isZero();
+        });
+        assertThat(ids()).containsExactly("a");
+    }
+
+    @Test
     void refusesToWriteWhereTheRowWouldNotBePartOfTheTransaction() {
         assertThatThrownBy(() -> outbox.write("me", List.of(row("t", "a", 1))))
                 .isInstanceOf(SendOutboxException.class)
