@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -49,12 +50,16 @@ final class BindProblems {
                 "The setting " + name + value + " cannot be read: " + reason(name, error) + ".", remedy(type));
     }
 
-    /** Spring Boot would read the number as milliseconds or bytes, which is rarely intended. */
-    static @Nullable Problem withoutUnit(@Nullable ConfigurationProperty property, Object result) {
+    /** Spring Boot would read the number as milliseconds or bytes, which is rarely intended. It may come from a placeholder. */
+    static @Nullable Problem withoutUnit(BindContext context, Object result) {
+        ConfigurationProperty property = context.getConfigurationProperty();
         if (property == null || !(result instanceof Duration || result instanceof DataSize)) {
             return null;
         }
-        String text = property.getValue().toString().strip();
+        String text = context.getBinder()
+                .bind(property.getName(), Bindable.of(String.class))
+                .orElse("")
+                .strip();
         if (!DurationTexts.lacksUnit(text)) {
             return null;
         }

@@ -100,7 +100,7 @@ public final class SettingsReport implements ConfigurationPropertiesBindHandlerA
                 ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
             bound.add(name);
             Problem withoutUnit = root.isAncestorOf(name) && !bootsOwn.isAncestorOf(name)
-                    ? BindProblems.withoutUnit(context.getConfigurationProperty(), result)
+                    ? BindProblems.withoutUnit(context, result)
                     : null;
             if (withoutUnit != null) {
                 problems.add(withoutUnit);

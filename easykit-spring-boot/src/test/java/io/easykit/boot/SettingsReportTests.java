@@ -7,9 +7,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.mock.env.MockEnvironment;
+import org.springframework.util.unit.DataSize;
 
 class SettingsReportTests {
 
@@ -43,13 +46,23 @@ class SettingsReportTests {
         }
     }
 
+    record WithUnits(
+            @DefaultValue("5s") Duration timeout,
+            @DefaultValue("8MB") DataSize size,
+            @DefaultValue List<Duration> steps,
+            @DefaultValue Map<String, Duration> leases) {}
+
     private static BoundSettings<Settings> bind(String... settings) {
+        return bind(Settings.class, settings);
+    }
+
+    private static <T> BoundSettings<T> bind(Class<T> type, String... settings) {
         MockEnvironment environment = new MockEnvironment();
         for (String setting : settings) {
             String[] parts = setting.split("=", 2);
             environment.setProperty(parts[0], parts[1]);
         }
-        return new SettingsReport("shop").bind(Settings.class, environment);
+        return new SettingsReport("shop").bind(type, environment);
     }
 
     @Test
@@ -92,6 +105,49 @@ class SettingsReportTests {
         assertThat(bound.problems()).extracting(Problem::remedy).contains("Write one of fast, very-slow.");
         assertThat(bound.value().port()).isEqualTo(99);
         assertThat(bound.value().mode()).isEqualTo(Mode.FAST);
+    }
+
+    /** Spring Boot would read milliseconds or bytes. */
+    @ParameterizedTest
+    @CsvSource({
+        "shop.timeout,    600",
+        "shop.timeout,    ${TTL}",
+        "shop.timeout,    ${MISSING:600}",
+        "shop.timeout,    ${MISSING:${TTL}}",
+        "shop.timeout,    60${ZERO}",
+        "shop.size,       600",
+        "shop.size,       ${TTL}",
+        "shop.size,       ${MISSING:600}",
+        "shop.steps[0],   ${TTL}",
+        "shop.steps[0],   ${MISSING:600}",
+        "shop.leases.one, ${TTL}",
+        "shop.leases.one, ${MISSING:600}"
+    })
+    void reportsANumberWithoutAUnitWhereverItComesFrom(String setting, String value) {
+        BoundSettings<WithUnits> bound = bind(WithUnits.class, "TTL=600", "ZERO=0", setting + "=" + value);
+
+        assertThat(bound.problems()).singleElement().satisfies(problem -> assertThat(problem.description())
+                .startsWith("The setting " + setting + " is '600'")
+                .endsWith(", which has no unit."));
+    }
+
+    @Test
+    void readsPlaceholdersWithAUnit() {
+        BoundSettings<WithUnits> bound = bind(
+                WithUnits.class,
+                "TTL=10m",
+                "shop.timeout=${TTL}",
+                "shop.size=${MISSING:9}KB",
+                "shop.steps[0]=${MISSING:0}",
+                "shop.leases.one=${MISSING:${TTL}}");
+
+        assertThat(bound.problems()).isEmpty();
+        assertThat(bound.value())
+                .isEqualTo(new WithUnits(
+                        Duration.ofMinutes(10),
+                        DataSize.ofKilobytes(9),
+                        List.of(Duration.ZERO),
+                        Map.of("one", Duration.ofMinutes(10))));
     }
 
     @Test
