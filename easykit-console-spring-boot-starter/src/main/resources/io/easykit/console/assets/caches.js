@@ -25,7 +25,8 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
     data.clusters.length > 1 && [t`Cluster|集群`, 'cluster'],
     ['AP / CP', 'consistency'],
-    [t`Method|方法`, one => h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))],
+    [t`Method|方法`, one => (one.method ? h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))
+      : dim(t`only invalidated here|此处仅失效`))],
     [t`Hits|命中率`, ({reads: {hit, near, stale, local, expired, miss}}) => (hit + near + stale + local + expired + miss
       ? number(100 - 100 * miss / (hit + near + stale + local + expired + miss), 1) + ' %' : '–'), 'num'],
     ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Expired|过期值`, 'expired'], [t`Misses|未命中`, 'miss']]

@@ -276,7 +276,7 @@ export function spark(values, label, css) {
   const top = Math.max(...values, 1);
   const bars = values.map((v, i) => (v > 0 ? `M${2 * i} 20v-${Math.max(1, 20 * v / top).toFixed(1)}h1.5V20z` : ''));
   return h('svg.spark', {
-    class: css, viewBox: `0 0 ${2 * values.length} 20`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${values.at(-1)}`,
+    class: css, viewBox: `0 0 ${2 * values.length} 20`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${values.at(-1) ?? '–'}`,
   }, h('path', {d: `M0 19.5h${2 * values.length}v.5H0z` + bars.join('')}));
 }
 

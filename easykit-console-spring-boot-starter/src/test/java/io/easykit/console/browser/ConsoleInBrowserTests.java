@@ -176,6 +176,20 @@ class ConsoleInBrowserTests {
                 .doesNotContain("io.easykit");
     }
 
+    @Test
+    void showsAndDropsACacheThatThisNodeOnlyInvalidates() {
+        browser.open("#/caches");
+        browser.awaitText("tbody", "only invalidated here");
+        browser.script("[...document.querySelectorAll('tr')].find(row => row.textContent.startsWith('stock'))"
+                + ".querySelector('.danger').click()");
+        browser.type("stock");
+        browser.click("Drop");
+
+        browser.awaitText("#notes", "All entries are invalid.");
+        browser.open("#/explain?cluster=default&prefix=stock");
+        browser.awaitText("main", "stock");
+    }
+
     private static void look(String form, int rows, List<String> rules, List<String> findings) {
         browser.violations(rows, rules).forEach(one -> findings.add(form + ": " + one));
         browser.errors().forEach(one -> findings.add(form + ": " + one));

@@ -3,6 +3,7 @@ package io.easykit.console.browser;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -50,6 +51,7 @@ final class Shop implements AutoCloseable {
                         "spring.data.redis.url=" + redis.uri(),
                         // A busy machine may be slow to connect.
                         "easy-cache.command-timeout=2s",
+                        "easy-cache.external-prefixes=stock",
                         "delay-queue.command-timeout=2s",
                         "delay-queue.heartbeat-interval=1s",
                         "delay-queue.defaults.back-off.delay=1ms",
@@ -117,6 +119,7 @@ final class Shop implements AutoCloseable {
             products.find(i % 3);
         }
         context.getBean(Brands.class).find(1);
+        context.getBean(Stock.class).book(1);
         await().until(() -> !context.getBean(FleetAdmin.class).nodes().isEmpty());
     }
 
@@ -261,6 +264,11 @@ final class Shop implements AutoCloseable {
         Brands brands() {
             return new Brands();
         }
+
+        @Bean
+        Stock stock() {
+            return new Stock();
+        }
     }
 
     /** Has a cached method. */
@@ -278,6 +286,15 @@ final class Shop implements AutoCloseable {
         @Cacheable(prefix = "brand", keys = "#id")
         public String find(int id) {
             return "brand " + id;
+        }
+    }
+
+    /** Invalidates the entries of another application. */
+    static class Stock {
+
+        @UpdateCache(prefix = "stock", keys = "#id")
+        public void book(int id) {
+            // Another application reads its database.
         }
     }
 }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
 /** The pages in a real browser while replies are late, cut off, refused, or not from the console. */
@@ -36,6 +38,12 @@ class TroubleInBrowserTests {
               return answer ? answer(url, options) : real(url, options);
             };
             """;
+
+    /** Values of a topic that Redis may refuse, or that need a sample, a pause or a limit. */
+    private static final String NUMBERS =
+            "paused oldestDue sentRate doneRate failedRate lostRate diedRate limits series value limit";
+
+    private static final String OF_JOBS = "endedAt group olderThan text diedUntil perSecond stopAt why";
 
     private static Shop shop;
     private static Browser browser;
@@ -139,6 +147,48 @@ class TroubleInBrowserTests {
         await().until(() -> browser.all("#notes .bad, main.stale").isEmpty());
         assertThat(browser.errors()).isNotEmpty().allSatisfy(error -> assertThat(error)
                 .contains("TypeError"));
+    }
+
+    /**
+     * Passes the replies of the server on without the values of these fields, on their upper level only if it is not the name
+     * of the node.
+     */
+    private static void answerWithout(String call, String fields) {
+        answer(
+                call,
+                times(
+                        9,
+                        """
+                        async (url, options) => reply(200, JSON.parse(await (await real(url, options)).text(), function (name, value) {
+                          return '%s'.split(' ').includes(name) && !(this.now && name === 'node') ? null : value;
+                        }))"""
+                                .formatted(fields)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "#/caches,                                     caches,   outbox method key staleness",
+        "#/explain?cluster=default&prefix=brand&part=1, explain, at nextRead",
+        "#/queues,                                     topics,   " + NUMBERS,
+        "#/topic?topic=returns,                        topic,    " + NUMBERS + " drain settings",
+        "#/topic?topic=returns&tab=settings,           topic,    source 58 59",
+        "#/topic?topic=returns&tab=dead,               messages, next rank shard due since owner group damage preview",
+        "#/message?topic=returns&id=back-3,              message,"
+                + " due since owner firstError lastError retry key damage body group readable uneditable",
+        "#/nodes,                                      nodes,    pausedBy pausedAt",
+        "#/jobs,                                       jobs,     node note " + OF_JOBS,
+        "#/audit,                                      audit,    note filter next"
+    })
+    void showsAReplyWithoutItsOptionalValues(String hash, String call, String fields) {
+        browser.result("fetch('api/jobs', {method: 'POST', body: '{\"topic\": \"returns\", \"action\": \"group\"}',"
+                + " headers: {'Content-Type': 'application/json', 'X-Easykit-Console': '1'}}).then(done)");
+        answerWithout(call, fields);
+
+        browser.open(hash);
+
+        assertThat(browser.text("#notes .bad")).isEmpty();
+        assertThat(browser.script("return document.getElementById('main').innerHTML"))
+                .doesNotContain("null", "undefined", "NaN");
     }
 
     @Test
