@@ -28,14 +28,17 @@ const MOST_SHARDS = 1024;
 const sort = {};
 let filter = '';
 
+// A filter that is not shown does not apply.
+const hasFilter = topics => topics.length > 8;
+
 export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) => [
   h('h1.hidden', QUEUES[0]),
   alerts(data.topics),
   h('div.bar',
-    data.topics.length > 8 && h('input', {
-      type: 'search', placeholder: t`Filter topics|筛选主题`, 'aria-label': t`Filter topics|筛选主题`,
+    hasFilter(data.topics) && h('input', {
+      type: 'search', value: filter, placeholder: t`Filter topics|筛选主题`, 'aria-label': t`Filter topics|筛选主题`,
       oninput: e => {
-        filter = e.target.value.toLowerCase();
+        filter = e.target.value;
         page.paint();
       },
     }),
@@ -56,7 +59,7 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) 
     [NODES, row => hot(row.consumers === 0 && row.due, number(row.consumers)), 'num', 'consumers'],
     [WAITING_60, row => row.series && spark(row.series, WAITING_60), '', ''],
     can('pause') && [ACTIONS, row => pauseTopic(row, 'plain'), 'act', ''],
-  ], data.topics.filter(row => row.topic.toLowerCase().includes(filter)), {key: row => row.topic, sort, css: row => row.alerts?.length > 0 && 'marked'})
+  ], data.topics.filter(row => row.topic.toLowerCase().includes(hasFilter(data.topics) ? filter.toLowerCase() : '')), {key: row => row.topic, sort, css: row => row.alerts?.length > 0 && 'marked'})
     : empty(t`No topics yet: a listener or the first message declares one.|尚无主题:监听器或首条消息会声明主题。`),
 ]);
 

@@ -192,6 +192,31 @@ class TroubleInBrowserTests {
     }
 
     @Test
+    void keepsAFilterOnlyWhereItIsShown() {
+        answer("topics", times(99, topics(9)));
+        browser.refresh();
+        browser.fill("main [type=search]", "Topic-7");
+        await().until(() -> browser.all("tbody tr").size() == 1);
+
+        browser.open("#/nodes");
+        browser.open("#/queues");
+        assertThat(browser.script("return document.querySelector('main [type=search]').value"))
+                .isEqualTo("Topic-7");
+        assertThat(browser.all("tbody tr")).hasSize(1);
+
+        answer("topics", times(99, topics(8)));
+        browser.refresh();
+        await().until(() -> browser.all("main [type=search]").isEmpty());
+        assertThat(browser.all("tbody tr")).hasSize(8);
+    }
+
+    /** A reply with topics whose numbers Redis refuses. */
+    private static String topics(int count) {
+        return "() => reply(200, {node: 'test', now: Date.now(), nodes: 1, topics: [...Array(" + count
+                + ").keys()].map(i => ({topic: 'topic-' + i, shards: 1, places: 0, consumers: 0, refused: ['no']}))})";
+    }
+
+    @Test
     void showsItsKeysBeforeTheFirstReply() {
         browser.before("answers.session = location.hash === '#/help' ? [late] : []");
         browser.script("location.hash = '#/help'");
