@@ -170,18 +170,23 @@ export const openSession = async () => Object.assign(session, await get('session
 
 export const get = (path, params) => call(address(path, params));
 
-export async function post(path, body, isRepeated) {
-  const token = session.csrf?.token;
+// Whether Spring Security takes the value of its cookie, as with csrf.spa(), and not the token of the session.
+let takesCookie = false;
+
+export async function post(path, body, repeats = 0) {
+  const cookie = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie)?.[1];
+  const {header, token} = session.csrf || {};
   try {
     return await call(address(path), {method: 'POST', body: JSON.stringify(body), headers: {
-      'Content-Type': 'application/json', 'X-Easykit-Console': '1', ...(token && {[session.csrf.header]: token})}});
+      'Content-Type': 'application/json', 'X-Easykit-Console': '1', ...(header && {[header]: takesCookie && cookie || token})}});
   } catch (problem) {
     // The token may be of an older session. Spring Security masks it anew for each reply, so the text of a new one says nothing.
-    if (problem.status !== 403 || problem.node || isRepeated) {
+    if (problem.status !== 403 || problem.node || repeats > (cookie ? 1 : 0)) {
       throw problem;
     }
+    takesCookie = repeats > 0;
     await openSession();
-    return post(path, body, true);
+    return post(path, body, repeats + 1);
   }
 }
 

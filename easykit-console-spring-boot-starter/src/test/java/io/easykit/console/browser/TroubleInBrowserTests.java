@@ -114,6 +114,52 @@ class TroubleInBrowserTests {
         assertThat(calls("POST pause")).isEqualTo(2);
     }
 
+    /** A chain for single-page applications refuses the token of the session, which is masked. */
+    @Test
+    void sendsTheValueOfTheCookieIfTheTokenOfTheSessionIsRefused() {
+        browser.script("document.cookie = 'XSRF-TOKEN=plain'");
+        answer(
+                "session",
+                times(
+                        5,
+                        """
+                        () => reply(200, {node: 'test', features: ['queues'], actions: ['pause'],
+                          csrf: {header: 'X-XSRF-TOKEN', token: 'masked'}})"""));
+        answer(
+                "pause",
+                times(
+                        5,
+                        """
+                        (url, {headers}) => headers['X-XSRF-TOKEN'] === 'plain'
+                          ? reply(200, {node: 'test', now: Date.now(), shards: 1}) : reply(403, {status: 403, error: 'Forbidden'})"""));
+        try {
+            pause();
+            browser.awaitText("#notes", "Pause returns ✓");
+            assertThat(calls("POST pause")).isEqualTo(3);
+
+            pause();
+            await().until(() ->
+                    calls("POST pause") == 4 && browser.all("dialog[open]").isEmpty());
+        } finally {
+            browser.script("document.cookie = 'XSRF-TOKEN=; max-age=0'");
+        }
+    }
+
+    /** The cookie may be of another chain, which is the only one to check tokens. */
+    @Test
+    void repeatsARefusedChangeTwiceAtMost() {
+        browser.script("document.cookie = 'XSRF-TOKEN=plain'");
+        answer("pause", times(5, "() => reply(403, {status: 403, error: 'Forbidden'})"));
+        try {
+            pause();
+
+            browser.awaitText("dialog [role=alert]", "not from the console (HTTP 403)");
+            assertThat(calls("POST pause")).isEqualTo(3);
+        } finally {
+            browser.script("document.cookie = 'XSRF-TOKEN=; max-age=0'");
+        }
+    }
+
     @Test
     void doesNotRepeatAChangeThatTheConsoleRefuses() {
         answer("pause", times(5, "() => problem(403)"));
