@@ -114,23 +114,25 @@ final class AsyncReader {
     private <V> CompletableFuture<LoadResult<V>> begin(AsyncCall<V> call, Futures.Work<V> waiting) {
         CacheKey<V> key = call.read().key();
         try {
+            // Before the epoch: a clearing in between changes the stamp.
+            Stamp stamp = near.stamp(call.read());
             Known known = source.epochs().known(key);
             return known != null
-                    ? readFirst(call, known, waiting)
+                    ? readFirst(call, stamp, known, waiting)
                     : call.step(() -> {
                         boolean clearing = source.epochs().isClearing(key);
-                        return readFirst(call, new Known(source.epochs().of(key), clearing), waiting);
+                        return readFirst(call, stamp, new Known(source.epochs().of(key), clearing), waiting);
                     });
         } catch (RuntimeException failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }
 
-    private <V> CompletableFuture<LoadResult<V>> readFirst(AsyncCall<V> call, Known epoch, Futures.Work<V> waiting) {
+    private <V> CompletableFuture<LoadResult<V>> readFirst(
+            AsyncCall<V> call, @Nullable Stamp stamp, Known epoch, Futures.Work<V> waiting) {
         ReadRequest<V> read = call.read();
         // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         boolean unusable = epoch.clearing() || freshness.isUndelivered(read.key());
-        Stamp stamp = near.stamp(read);
         return call.ask(new EntryCall.Read(read.key(), epoch.epoch()), reply -> {
             Snapshot seen = reply.get();
             Decoded<V> hit = unusable ? null : parts.entries().fresh(read.key(), seen);

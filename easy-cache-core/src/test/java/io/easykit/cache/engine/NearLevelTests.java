@@ -13,6 +13,7 @@ import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.time.EngineTime;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -37,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.ParameterizedTypeReference;
 
 class NearLevelTests {
@@ -449,6 +452,48 @@ class NearLevelTests {
         });
         read(here);
         assertThat(read(here)).isEqualTo("new");
+    }
+
+    /** Where a read knows the epoch of its key, and has not sent its command. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void keepsNothingThatAClearingOfThisNodeOvertakes(boolean later) {
+        bench.store.answeringLater();
+        AtomicReference<Runnable> clearing = new AtomicReference<>();
+        EasyCacheEngine node = nodeBuilder()
+                .ticker(Ticker.of(new EngineTime() {
+                    @Override
+                    public long nanoTime() {
+                        run(clearing.getAndSet(null));
+                        return bench.clock.nanoTime();
+                    }
+
+                    @Override
+                    public void pause(long nanos) throws InterruptedException {
+                        bench.clock.pause(nanos);
+                    }
+                }))
+                .async(Runnable::run)
+                .buildStopped();
+        tick(node);
+        read(elsewhere);
+        before.put(
+                "epochHashOf",
+                () -> clearing.set(() -> node.update(List.of(spec.all()), () -> {
+                    database.set("new");
+                    return null;
+                })));
+
+        if (later) {
+            node.async()
+                    .fetch(key, () -> CompletableFuture.completedFuture(database.get()))
+                    .join();
+        } else {
+            read(node);
+        }
+
+        assertThat(database).hasValue("new");
+        assertThat(read(node)).isEqualTo("new");
     }
 
     /** The store accepts such a value, and no reader of the store gets it. */
