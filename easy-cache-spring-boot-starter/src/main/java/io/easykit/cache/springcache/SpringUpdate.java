@@ -50,6 +50,9 @@ final class SpringUpdate {
 
     @Nullable Object run(List<Evaluation> evaluations) throws Throwable {
         Keys first = keysBefore(evaluations);
+        if (first.anyCache == null && call.method().returned().isLater()) {
+            return call.proceed();
+        }
         CallersKeys callers = new CallersKeys(first.before, call.call().method());
         return call.method().style().run(place -> {
             Keys keys = new Keys();

@@ -11,6 +11,7 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -20,7 +21,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.Caching;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -32,6 +35,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -100,6 +104,38 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         }
     }
 
+    /** Its conditions are false. */
+    static class Bystander {
+
+        @CacheEvict(cacheNames = "product", key = "#id", condition = "#id < 0")
+        public Mono<Boolean> evict(long id) {
+            return hasTransaction();
+        }
+
+        @CachePut(cacheNames = "product", key = "#id", condition = "#id < 0")
+        public Mono<Boolean> put(long id) {
+            return hasTransaction();
+        }
+
+        @Caching(
+                evict = {
+                    @CacheEvict(cacheNames = "product", key = "#id", condition = "#id < 0"),
+                    @CacheEvict(cacheNames = "other", allEntries = true, condition = "#id < 0")
+                })
+        public Mono<Boolean> evictTwice(long id) {
+            return hasTransaction();
+        }
+
+        private static Mono<Boolean> hasTransaction() {
+            return Mono.deferContextual(present -> Mono.just(present.hasKey(TransactionContext.class)));
+        }
+
+        @CacheEvict(cacheNames = "product", key = "#id", condition = "#id < 0")
+        public CompletableFuture<Thread> evictLater(long id) {
+            return CompletableFuture.completedFuture(Thread.currentThread());
+        }
+    }
+
     static class Reader {
 
         @Cacheable(cacheNames = "product", key = "#id")
@@ -123,6 +159,11 @@ class SpringCacheReactiveTransactionsIntegrationTests {
         @Bean
         Manager manager() {
             return new Manager();
+        }
+
+        @Bean
+        Bystander bystander() {
+            return new Bystander();
         }
 
         @Bean
@@ -224,6 +265,15 @@ class SpringCacheReactiveTransactionsIntegrationTests {
                 .hasMessageContaining("Move the annotation of the update to the method that begins the transaction");
 
         assertThat(products.find(id).name()).isEqualTo("old");
+    }
+
+    /** It updates nothing, so it runs as without a cache. */
+    @Test
+    void anUpdateWhoseConditionIsFalseStaysInTheTransactionAndOnTheThread() {
+        Bystander bystander = context.getBean(Bystander.class);
+        List<Mono<Boolean>> updates = List.of(bystander.evict(id), bystander.put(id), bystander.evictTwice(id));
+        assertThat(updates).allMatch(update -> in(TransactionDefinition.PROPAGATION_REQUIRED, update));
+        assertThat(bystander.evictLater(id)).isCompletedWithValue(Thread.currentThread());
     }
 
     @Test
