@@ -81,7 +81,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere(), ticker);
         this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
         this.clearing = new PrefixClearing(epochs, delivery, engine);
-        this.outbox = outbox == null ? null : new OutboxWriter(id, outbox);
+        this.outbox = outbox == null ? null : new OutboxWriter(id, outbox, ticker);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
         this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
         this.workers = newWorkers();
@@ -257,7 +257,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
             byCluster(keys).forEach((cluster, group) -> {
-                boolean prepared = cluster.preparation.prepareLate(group, token, Redelivery.LEASE);
+                boolean prepared = cluster.preparation.prepareAgain(group, token, Redelivery.LEASE);
                 if (!prepared) {
                     log.debug("{} are invalidated again without being prepared", group);
                 }

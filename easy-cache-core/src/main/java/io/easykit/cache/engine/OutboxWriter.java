@@ -4,13 +4,15 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,63 +22,100 @@ final class OutboxWriter {
 
     private static final Logger log = LoggerFactory.getLogger(OutboxWriter.class);
 
-    private static final int MOST_OPEN = 10_000;
+    private static final int MOST_COVERS = 10_000;
 
     private final String clusterId;
     private final Outbox outbox;
+    private final Ticker ticker;
 
     /**
-     * Messages that were committed before their updates have ended, by the token of the update. Bounded, since an update
-     * whose end cannot be observed is never closed.
+     * What other nodes have of updates that have not ended, by the token of the update. Bounded, since an update whose end cannot
+     * be observed stays.
      */
-    private final Map<String, List<String>> open = Collections.synchronizedMap(new LinkedHashMap<>() {
+    private final Map<String, Cover> covers = Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, List<String>> eldest) {
-            return size() > MOST_OPEN;
+        protected boolean removeEldestEntry(Map.Entry<String, Cover> eldest) {
+            return size() > MOST_COVERS;
         }
     });
 
     private final AtomicBoolean failing = new AtomicBoolean();
 
-    OutboxWriter(String clusterId, Outbox outbox) {
+    OutboxWriter(String clusterId, Outbox outbox, Ticker ticker) {
         this.clusterId = clusterId;
         this.outbox = outbox;
+        this.ticker = ticker;
+    }
+
+    /**
+     * Marks in Redis, and messages that were committed before their update has ended: other nodes invalidate the entries when the
+     * leases are over. If the update ends later, they may have stored the old value since.
+     */
+    private static final class Cover {
+
+        private final Queue<String> messages = new ConcurrentLinkedQueue<>();
+
+        /** Ticker time of the end of each lease, by the first of the keys that have it. */
+        private final Map<CacheKey<?>, Long> ends = new ConcurrentHashMap<>();
+
+        boolean isOver(long now) {
+            return ends.values().stream().anyMatch(end -> now - end >= 0);
+        }
     }
 
     /**
      * Adds the keys of an update that is still to be committed.
      *
-     * @param token of the update, to {@link #close} it
+     * @param token of the update, to {@link #end} it
      * @param lease longer than the commit
      * @param beforeCommit whether the transaction of this thread is about to commit
      * @throws OutboxException if they could not be added
      */
     void add(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
         Outbox.Message message = message(keys);
+        long sentAt = ticker.nanoTime();
         if (!outbox.add(message, beforeCommit, lease)) {
-            open.computeIfAbsent(token, any -> new ArrayList<>()).add(message.id());
+            cover(keys, token, lease, sentAt).messages.add(message.id());
         }
     }
 
     /**
-     * Ends an update. One that was prepared, or is in the outbox, needs no more: its lease or its message covers it.
+     * Redis has acknowledged the mark of an update, or its renewal.
+     *
+     * @param sentAt ticker time before the command was sent
+     */
+    void prepared(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
+        cover(keys, token, lease, sentAt);
+    }
+
+    private Cover cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
+        Cover cover = covers.computeIfAbsent(token, any -> new Cover());
+        cover.ends.put(keys.iterator().next(), sentAt + lease.toNanos());
+        return cover;
+    }
+
+    /**
+     * Ends an update. One that was prepared, or is in the outbox, needs no more before the end of its lease. One whose message is
+     * part of its transaction needs no more at all.
      *
      * @param undelivered whether Redis has not acknowledged its end
      */
     void end(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
-        if (!token.isEmpty()) {
-            close(token);
-        } else if (undelivered) {
+        Cover cover = covers.remove(token);
+        if (cover != null) {
+            close(List.copyOf(cover.messages));
+        }
+        boolean uncovered = token.isEmpty() || cover != null && cover.isOver(ticker.nanoTime());
+        if (undelivered && uncovered) {
             addLate(keys);
         }
     }
 
-    /** Closes the messages of an update. If that fails, they are closed by the end of their lease. */
-    void close(String token) {
-        List<String> messages = open.remove(token);
-        if (messages == null) {
+    /** If that fails, they are closed by the end of their lease. */
+    private void close(List<String> messages) {
+        if (messages.isEmpty()) {
             return;
         }
         try {

@@ -62,6 +62,7 @@ final class UpdatePreparation {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(PrefixClearing.entriesOf(keys));
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> undelivered = new ArrayList<>();
+        long sentAt = ticker.nanoTime();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         if (!cleared.isEmpty() && !prepare(cleared, token, lease, time)) {
             undelivered.addAll(cleared);
@@ -70,6 +71,9 @@ final class UpdatePreparation {
             if (!prepare(part, token, lease, time)) {
                 undelivered.addAll(part);
             }
+        }
+        if (undelivered.size() < keys.size()) {
+            cover(keys, token, lease, sentAt);
         }
         if (!undelivered.isEmpty()) {
             writeToOutbox(undelivered, token, lease, beforeCommit);
@@ -152,15 +156,48 @@ final class UpdatePreparation {
         }
     }
 
-    /** Prepares an update whose data may have changed already. Returns false if Redis did not acknowledge it. */
+    /** Prepares an update whose data may have changed already. Returns false if Redis did not acknowledge all of it. */
     boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        try {
-            prepareInBatches(store, keys, token, lease, new TimeLeft(keys.size()));
-            return true;
-        } catch (StoreUnavailableException away) {
-            log.debug("The update of {} could not be prepared in Redis '{}'", keys, id, away);
-            return false;
+        long sentAt = ticker.nanoTime();
+        boolean prepared = prepareAgain(keys, token, lease);
+        if (prepared) {
+            cover(keys, token, lease, sentAt);
         }
+        return prepared;
+    }
+
+    private void cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
+        if (outbox != null && !keys.isEmpty()) {
+            outbox.prepared(keys, token, lease, sentAt);
+        }
+    }
+
+    /** As {@link #prepareLate}, for invalidations that are repeated. A key or a partition that fails keeps no others back. */
+    boolean prepareAgain(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        TimeLeft time = new TimeLeft(keys.size());
+        List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        boolean prepared = cleared.isEmpty() || prepareAgain(List.of(cleared), token, lease, time);
+        for (List<CacheKey<?>> part :
+                store.byPartition(PrefixClearing.entriesOf(keys)).values()) {
+            prepared &= prepareAgain(Batches.<CacheKey<?>>of(part), token, lease, time);
+        }
+        return prepared;
+    }
+
+    private boolean prepareAgain(List<List<CacheKey<?>>> batches, String token, Duration lease, TimeLeft time) {
+        boolean prepared = true;
+        for (List<CacheKey<?>> batch : batches) {
+            try {
+                prepareInBatches(store, batch, token, lease, time);
+            } catch (StoreUnavailableException away) {
+                log.debug("The update of {} could not be prepared in Redis '{}'", batch, id, away);
+                prepared = false;
+                if (!away.isOfSingleKey()) {
+                    break;
+                }
+            }
+        }
+        return prepared;
     }
 
     /** Prepares an update again while its action runs. See {@link MarkRenewals}. */

@@ -98,6 +98,40 @@ class LongUpdateTests {
         }
     }
 
+    @Test
+    void renewWhatRedisAcceptsWhenItRefusesAKey() {
+        List<CacheKey<String>> many = keys(300);
+        cache.update(many, () -> {
+            bench.store.refuse(many.get(0));
+            last(LEASE.multipliedBy(2));
+            assertThat(many.subList(Batches.SIZE, 300))
+                    .allSatisfy(key -> assertThat(bench.store.parts(key)).containsExactly("intents"));
+            return null;
+        });
+    }
+
+    @Test
+    void renewWhatTheOtherMastersHaveWhenOneIsAway() {
+        bench.store.inParts(2);
+        EasyCacheEngine node = node();
+        List<CacheKey<String>> many = keys(300);
+        node.update(many, () -> {
+            bench.store.away(1);
+            for (int half = 0; half < 4; half++) {
+                bench.clock.advance(HALF);
+                tick(node);
+            }
+            bench.store.back(1);
+            assertThat(many.stream().filter(key -> bench.store.parts(key).contains("intents")))
+                    .hasSizeGreaterThan(100);
+            return null;
+        });
+    }
+
+    private static List<CacheKey<String>> keys(int count) {
+        return IntStream.range(0, count).mapToObj(id -> Workbench.ap().key(id)).toList();
+    }
+
     private FaultyCacheStore store(CacheKey<?> key) {
         return key.spec().clusterId().equals(USERS) ? users : bench.store;
     }

@@ -23,16 +23,21 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.StoreUnavailableException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A node is cut off from the store and updates; another one reads. The cut-off node is {@code cut}: its store loses every
@@ -637,6 +642,148 @@ class OutboxTests {
         };
 
         abstract void update(OutboxTests test, Runnable meanwhile);
+    }
+
+    /** Its message is delivered, or deleted too, before the change. A reader stores the old value after that. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 31, 45, 70, 130})
+    void anUpdateThatOutlastsItsMessageIsDelivered(int seconds) {
+        cut.update(List.of(KEY), () -> {
+            pass(Duration.ofSeconds(seconds));
+            assertThat(read()).isEqualTo("old");
+            return change();
+        });
+
+        pass(Outbox.MAX_DELAY);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    /** The holder of the lease records a delivery after the end of the update, and has delivered before its change. */
+    @Test
+    void anUpdateThatEndsDuringADeliveryOfItsMessageIsDeliveredAgain() {
+        GatedLoader<String> change = new GatedLoader<>(() -> data);
+        Caller<Boolean> update = TwoNodes.inBackground(() -> cut.update(List.of(KEY), () -> {
+            change.load();
+            return change();
+        }));
+        change.awaitEntered();
+        EasyCacheEngine holder = builder(bench.store)
+                .outbox(passing(Outbox.class, (method, arguments) -> {
+                    if (method.getName().equals("delivered")) {
+                        assertThat(read()).isEqualTo("old");
+                        change.letGo();
+                        assertThat(update).satisfies(Caller::result);
+                    }
+                    return method.invoke(outbox, arguments);
+                }))
+                .buildStopped();
+        bench.clock.advance(AP.options().updateLease());
+        round(holder);
+        assertThat(update.isDone()).isTrue();
+
+        bench.clock.advance(SECOND);
+        round(holder);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    /** The mark of the update ends by its lease. A reader stores the old value after that. */
+    @ParameterizedTest
+    @EnumSource(Lasting.class)
+    void anUpdateThatOutlastsItsMarkOnANodeThatIsCutOffIsDelivered(Lasting lasting) {
+        AtomicReference<EntryStore> redis = new AtomicReference<>(bench.store);
+        EasyCacheEngine node = node(switching(redis), DegradedOptions.defaults());
+
+        lasting.update(this, node, () -> {
+            redis.set(nowhere);
+            pass(AP.options().updateLease().plus(SECOND));
+            assertThat(read()).isEqualTo("old");
+            data = "new";
+        });
+        assertThat(outbox.waiting()).isEqualTo(1);
+
+        pass(Outbox.MAX_DELAY);
+        assertThat(read()).isEqualTo("new");
+    }
+
+    enum Lasting {
+        ACTION {
+            @Override
+            void update(OutboxTests test, EasyCacheEngine node, Runnable change) {
+                node.update(List.of(KEY), () -> {
+                    change.run();
+                    return null;
+                });
+            }
+        },
+        /** Its mark is renewed once. */
+        RENEWED_ACTION {
+            @Override
+            void update(OutboxTests test, EasyCacheEngine node, Runnable change) {
+                node.update(List.of(KEY), () -> {
+                    test.bench.clock.advance(AP.options().updateLease().dividedBy(2));
+                    probe(node);
+                    change.run();
+                    return null;
+                });
+            }
+        },
+        COMMIT {
+            @Override
+            void update(OutboxTests test, EasyCacheEngine node, Runnable change) {
+                test.bench.transactions.begin();
+                node.updateInTransaction(List.of(KEY), () -> null);
+                test.bench.transactions.commit(change);
+            }
+        },
+        CALLBACK_AFTER_THE_COMMIT {
+            @Override
+            void update(OutboxTests test, EasyCacheEngine node, Runnable change) {
+                test.bench.transactions.keepConnection();
+                node.update(List.of(KEY), () -> null);
+                change.run();
+                test.bench.transactions.giveBackConnection();
+                probe(node);
+            }
+        };
+
+        abstract void update(OutboxTests test, EasyCacheEngine node, Runnable change);
+    }
+
+    private static EntryStore switching(AtomicReference<EntryStore> to) {
+        return passing(EntryStore.class, (method, arguments) -> method.invoke(to.get(), arguments));
+    }
+
+    private interface Call {
+        Object of(Method method, Object[] arguments) throws ReflectiveOperationException;
+    }
+
+    private static <T> T passing(Class<T> type, Call call) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    try {
+                        return call.of(method, arguments);
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getCause();
+                    }
+                }));
+    }
+
+    /** Its mark, which was renewed in time, covers it. */
+    @Test
+    void nothingIsWrittenAtTheEndOfALongUpdateWhoseMarkIsRenewed() {
+        AtomicReference<EntryStore> redis = new AtomicReference<>(bench.store);
+        EasyCacheEngine node = node(switching(redis), DegradedOptions.defaults());
+        node.update(List.of(KEY), () -> {
+            for (int half = 0; half < 5; half++) {
+                bench.clock.advance(AP.options().updateLease().dividedBy(2));
+                probe(node);
+            }
+            redis.set(nowhere);
+            return change();
+        });
+
+        assertThat(outbox.size()).isZero();
+        assertThat(read()).isEqualTo("new");
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /** An outbox in a map, with a clock that a test moves. */
@@ -88,11 +89,17 @@ public final class InMemoryOutbox implements Outbox {
         return joined;
     }
 
+    /** Another node may have deleted some. */
+    private List<Row> present(Collection<String> messageIds) {
+        return messageIds.stream().map(rows::get).filter(Objects::nonNull).toList();
+    }
+
     @Override
     public synchronized void close(Collection<String> messageIds) {
         check();
-        messageIds.stream().map(rows::get).forEach(row -> {
+        present(messageIds).forEach(row -> {
             row.openUntil = 0;
+            row.delivered = false;
             row.dueAt = clock.getAsLong();
         });
     }
@@ -134,7 +141,7 @@ public final class InMemoryOutbox implements Outbox {
     @Override
     public synchronized void delivered(Collection<String> messageIds, Duration retention) {
         check();
-        messageIds.stream().map(rows::get).forEach(row -> {
+        present(messageIds).forEach(row -> {
             row.delivered = true;
             row.dueAt = clock.getAsLong() + retention.toMillis();
         });
@@ -143,7 +150,7 @@ public final class InMemoryOutbox implements Outbox {
     @Override
     public synchronized void postpone(Collection<String> messageIds, Duration delay) {
         check();
-        messageIds.stream().map(rows::get).forEach(row -> row.dueAt = clock.getAsLong() + delay.toMillis());
+        present(messageIds).forEach(row -> row.dueAt = clock.getAsLong() + delay.toMillis());
     }
 
     @Override
