@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The texts that stand for the constants of an enum in JSON: those of the members with {@code @JsonValue}. */
 final class EnumCodes {
@@ -50,10 +51,20 @@ final class EnumCodes {
     static String read(AccessibleObject member, Object constant) {
         try {
             member.setAccessible(true);
-            return String.valueOf(
-                    member instanceof Field field ? field.get(constant) : ((Method) member).invoke(constant));
+            Object code = member instanceof Field field ? field.get(constant) : ((Method) member).invoke(constant);
+            return isText(code) ? String.valueOf(code) : UNKNOWN;
         } catch (ReflectiveOperationException | RuntimeException unreadable) {
             return UNKNOWN;
         }
+    }
+
+    /** Whether each JVM has the same text for it. That of an array, for example, is its address. */
+    private static boolean isText(@Nullable Object code) {
+        return code == null
+                || code instanceof String
+                || code instanceof Character
+                || code instanceof Number
+                || code instanceof Boolean
+                || code instanceof Enum<?>;
     }
 }

@@ -8,6 +8,7 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.MalformedParametersException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
@@ -187,22 +188,38 @@ public final class TypeFingerprint {
     }
 
     private static boolean isAnnotated(Executable member) {
-        return Stream.concat(Stream.of(member), Stream.of(member.getParameters()))
-                .anyMatch(element -> !codecAnnotations(element).isEmpty());
+        return Stream.concat(Stream.of(member.getDeclaredAnnotations()), parameterAnnotations(member))
+                .anyMatch(TypeFingerprint::isOfCodec);
     }
 
-    /** The names of parameters may be those of properties. */
+    private static Stream<Annotation> parameterAnnotations(Executable member) {
+        return Stream.of(member.getParameterAnnotations()).flatMap(Stream::of);
+    }
+
     private void visitCreator(Executable member, Map<TypeVariable<?>, Type> arguments) {
         text.append(member instanceof Constructor<?> ? "new" : member.getName());
         visitAnnotations(member);
-        for (Parameter parameter : member.getParameters()) {
-            text.append(',').append(parameter.getName()).append(':');
-            visitAnnotations(parameter);
-            visit(parameter.getParameterizedType(), arguments);
-        }
+        visitParameters(member, arguments);
         if (member instanceof Method method) {
             text.append("->");
             visit(method.getGenericReturnType(), arguments);
+        }
+    }
+
+    /** The names of parameters may be those of properties. An obfuscator may have left some that are no names. */
+    private void visitParameters(Executable member, Map<TypeVariable<?>, Type> arguments) {
+        try {
+            for (Parameter parameter : member.getParameters()) {
+                text.append(',').append(parameter.getName()).append(':');
+                visitAnnotations(parameter);
+                visit(parameter.getParameterizedType(), arguments);
+            }
+        } catch (MalformedParametersException unnamed) {
+            parameterAnnotations(member).filter(TypeFingerprint::isOfCodec).forEach(this::visitAnnotation);
+            for (Type type : member.getGenericParameterTypes()) {
+                text.append(',');
+                visit(type, arguments);
+            }
         }
     }
 
@@ -217,15 +234,15 @@ public final class TypeFingerprint {
     }
 
     private void visitAnnotations(AnnotatedElement element) {
-        codecAnnotations(element).forEach(this::visitAnnotation);
-    }
-
-    private static List<Annotation> codecAnnotations(AnnotatedElement element) {
-        return Stream.of(element.getDeclaredAnnotations())
-                .filter(annotation -> isJacksons(annotation) || isBundle(annotation))
+        Stream.of(element.getDeclaredAnnotations())
+                .filter(TypeFingerprint::isOfCodec)
                 .sorted(Comparator.comparing(
                         annotation -> annotation.annotationType().getName()))
-                .toList();
+                .forEach(this::visitAnnotation);
+    }
+
+    private static boolean isOfCodec(Annotation annotation) {
+        return isJacksons(annotation) || isBundle(annotation);
     }
 
     private static boolean isJacksons(Annotation annotation) {

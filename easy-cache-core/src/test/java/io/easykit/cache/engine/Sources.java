@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
@@ -8,6 +9,7 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
 import javax.tools.JavaCompiler;
@@ -23,6 +25,11 @@ final class Sources {
 
     /** The class {@code app.Value} of this text, which may have more classes beside it. */
     static Class<?> compile(String source) {
+        return compile(source, UnaryOperator.identity());
+    }
+
+    /** @param obfuscator changes the bytes of each class, as a text of the same length */
+    static Class<?> compile(String source, UnaryOperator<String> obfuscator) {
         Map<String, ByteArrayOutputStream> classes = new HashMap<>();
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         JavaFileManager inMemory = new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
@@ -57,7 +64,9 @@ final class Sources {
                     if (bytes == null) {
                         throw new ClassNotFoundException(name);
                     }
-                    return defineClass(name, bytes.toByteArray(), 0, bytes.size());
+                    byte[] changed =
+                            obfuscator.apply(bytes.toString(ISO_8859_1)).getBytes(ISO_8859_1);
+                    return defineClass(name, changed, 0, changed.length);
                 }
             }.loadClass("app.Value");
         } catch (ClassNotFoundException impossible) {

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.ResolvableType;
 
 /** Two versions of an application on one store, while a deployment rolls. */
@@ -359,6 +360,36 @@ class VersionsTests {
         assertThat(TypeFingerprint.of(Sources.compile(imported + old)))
                 .isNotEqualTo(TypeFingerprint.of(Sources.compile(imported + young)))
                 .isEqualTo(TypeFingerprint.of(Sources.compile(imported + old)));
+    }
+
+    /** Reflection refuses to list such parameters. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "public class Value { int a; int sum(int odd_name) { return a; } }|false",
+                "public class Value { Value(@JsonProperty(\"%s\") int odd_name) {} }|true",
+                "public class Value { @JsonCreator static Value of(@JsonAlias(\"%s\") int odd_name) { return null; } }|true"
+            })
+    void getAFingerprintAlthoughAnObfuscatorHasLeftNoNames(String source, boolean differ) {
+        String imported = "import com.fasterxml.jackson.annotation.*; ";
+        String old = obfuscated(imported + source.formatted("x"));
+        assertThat(old).isEqualTo(obfuscated(imported + source.formatted("x")));
+        assertThat(old.equals(obfuscated(imported + source.formatted("y")))).isNotEqualTo(differ);
+    }
+
+    private static String obfuscated(String source) {
+        return TypeFingerprint.of(Sources.compile(source, text -> text.replace("odd_name", "odd.name")));
+    }
+
+    /** The text of such an object is another one in each JVM. */
+    @ParameterizedTest
+    @ValueSource(strings = {"new int[] {1}", "new Object()", "java.util.List.of(new Object())"})
+    void shareTheirValuesIfTheCodeOfAConstantHasNoText(String code) {
+        String source =
+                "public enum Value { A; @com.fasterxml.jackson.annotation.JsonValue Object code() { return %s; } }";
+        assertThat(TypeFingerprint.of(Sources.compile(source.formatted(code))))
+                .isEqualTo(TypeFingerprint.of(Sources.compile(source.formatted(code))));
     }
 
     @Test
