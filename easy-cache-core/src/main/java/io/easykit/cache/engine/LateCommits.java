@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 
 /**
- * Updates whose work may be committed after they have ended. They stay prepared until then, so that no reader stores the old
- * value meanwhile.
+ * Updates whose work may be committed after they have ended. They stay prepared until then, for their lease at most, so that no
+ * reader stores the old value meanwhile. When the work is closed, they are invalidated again.
  *
  * <p>An update in {@code afterCommit} or {@code afterCompletion} may work on the connection of the transaction that has just
  * ended. That work is committed when the transaction manager gives the connection back, which nothing reports.
