@@ -3,12 +3,12 @@ package io.easykit.cache.jdbc;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -45,11 +46,11 @@ public final class JdbcOutbox implements Outbox {
     private static final String IDENTITY = "identity";
 
     private static final String INSERT = "insert into " + TABLE
-            + " (message_id, seq, cluster_id, entry_key, due_at, open_until, delivered) values (?, ?, ?, ?, "
-            + "current_timestamp(3), %s, 0)";
+            + " (message_id, seq, cluster_id, entry_key, written_at, due_at, open_until, delivered) values (?, ?, ?, ?, "
+            + "%1$s, %1$s, %2$s, 0)";
 
     private static final String SELECT_DUE = "select message_id from " + TABLE
-            + " where cluster_id = ? and due_at <= current_timestamp(3) order by due_at, message_id limit " + ROWS;
+            + " where cluster_id = ? and due_at <= %s order by due_at, message_id limit " + ROWS;
 
     private static final String SELECT_ALL = "select message_id from " + TABLE
             + " where cluster_id = ? and message_id > ? order by message_id limit " + ROWS;
@@ -57,22 +58,22 @@ public final class JdbcOutbox implements Outbox {
     private static final String SELECT_DELIVERED = "select message_id from " + TABLE
             + " where cluster_id = ? and delivered = 1 order by message_id limit " + ROWS;
 
-    private static final String CLOSE = "update " + TABLE
-            + " set open_until = null, delivered = 0, due_at = current_timestamp(3) where message_id = ?";
+    private static final String CLOSE =
+            "update " + TABLE + " set open_until = null, delivered = 0, due_at = %s where message_id = ?";
 
     private static final String MARK_DELIVERED =
             "update " + TABLE + " set delivered = 1, due_at = %s where message_id = ?";
 
     private static final String POSTPONE = "update " + TABLE + " set due_at = %s where message_id = ?";
 
-    private static final String REDELIVER =
-            "update " + TABLE + " set delivered = 0, due_at = current_timestamp(3) where message_id = ?";
+    private static final String REDELIVER = "update " + TABLE + " set delivered = 0, due_at = %s where message_id = ?";
 
     private static final String DELETE = "delete from " + TABLE + " where message_id = ? and delivered = 1";
 
     private static final String COUNT = "select coalesce(sum(case when delivered = 0 then 1 else 0 end), 0), count(*),"
-            + " min(case when delivered = 0 then written_at end), current_timestamp(3) from " + TABLE
-            + " where cluster_id = ?";
+            + " %s, %s from " + TABLE + " where cluster_id = ?";
+
+    private static final String OLDEST = "min(case when delivered = 0 then written_at end)";
 
     private static final String SELECT_IDENTITY =
             "select entry_key from " + TABLE + " where message_id = '" + IDENTITY + "'";
@@ -137,7 +138,7 @@ public final class JdbcOutbox implements Outbox {
         String created = UUID.randomUUID().toString();
         try {
             connections.own(connection -> {
-                insert(connection, new Message(IDENTITY, NO_CLUSTER, List.of(created)), NO_CLUSTER, "null");
+                insert(connection, new Message(IDENTITY, NO_CLUSTER, List.of(created)), NO_CLUSTER, Duration.ZERO);
                 return created;
             });
             return created;
@@ -156,20 +157,21 @@ public final class JdbcOutbox implements Outbox {
     @Override
     public boolean add(Message message, boolean join, Duration open) {
         String cluster = scope + message.clusterId();
-        if (join && connections.joined(connection -> insert(connection, message, cluster, "null"))) {
+        if (join && connections.joined(connection -> insert(connection, message, cluster, Duration.ZERO))) {
             return true;
         }
-        String openUntil = open.isZero() ? "null" : after(open);
         connections.own(connection -> {
-            insert(connection, message, cluster, openUntil);
+            insert(connection, message, cluster, open);
             return message;
         });
         return false;
     }
 
-    private static void insert(Connection connection, Message message, String cluster, String openUntil)
+    private static void insert(Connection connection, Message message, String cluster, Duration open)
             throws SQLException {
-        try (PreparedStatement insert = connection.prepareStatement(INSERT.formatted(openUntil))) {
+        OutboxClock clock = OutboxClock.of(connection);
+        String openUntil = open.isZero() ? "null" : clock.after(open);
+        try (PreparedStatement insert = connection.prepareStatement(INSERT.formatted(clock.now(), openUntil))) {
             int seq = 0;
             for (String key : message.keys()) {
                 insert.setString(1, message.id());
@@ -188,7 +190,8 @@ public final class JdbcOutbox implements Outbox {
     @Override
     public List<Due> due(String clusterId, int limit) {
         return connections.own(connection -> {
-            Set<String> ids = first(limit, OutboxRows.ids(connection, SELECT_DUE, scope + clusterId));
+            String query = SELECT_DUE.formatted(OutboxClock.of(connection).now());
+            Set<String> ids = first(limit, OutboxRows.ids(connection, query, scope + clusterId));
             // Another node may have delivered some since the query.
             return OutboxRows.messages(connection, clusterId, ids, OutboxRows.Row::due);
         });
@@ -217,43 +220,48 @@ public final class JdbcOutbox implements Outbox {
     @Override
     public OutboxBacklog backlog(String clusterId) {
         return connections.own(connection -> {
-            try (PreparedStatement select = connection.prepareStatement(COUNT)) {
+            OutboxClock clock = OutboxClock.of(connection);
+            String query = COUNT.formatted(clock.seconds(OLDEST), clock.seconds(clock.now()));
+            try (PreparedStatement select = connection.prepareStatement(query)) {
                 select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
                 select.setString(1, scope + clusterId);
                 try (ResultSet counts = select.executeQuery()) {
                     counts.next();
                     long waiting = counts.getLong(1);
                     return new OutboxBacklog(
-                            waiting, counts.getLong(2) - waiting, age(counts.getTimestamp(3), counts.getTimestamp(4)));
+                            waiting,
+                            counts.getLong(2) - waiting,
+                            age(counts.getBigDecimal(3), counts.getBigDecimal(4)));
                 }
             }
         });
     }
 
-    private static Duration age(@Nullable Timestamp oldest, Timestamp now) {
-        return oldest == null || now.before(oldest)
-                ? Duration.ZERO
-                : Duration.between(oldest.toInstant(), now.toInstant());
+    /** Of times in seconds. */
+    private static Duration age(@Nullable BigDecimal oldest, BigDecimal now) {
+        long millis =
+                oldest == null ? 0 : now.subtract(oldest).movePointRight(3).longValue();
+        return Duration.ofMillis(Math.max(0, millis));
     }
 
     @Override
     public void close(Collection<String> messageIds) {
-        forEach(CLOSE, messageIds);
+        forEach(messageIds, clock -> CLOSE.formatted(clock.now()));
     }
 
     @Override
     public void delivered(Collection<String> messageIds, Duration retention) {
-        forEach(MARK_DELIVERED.formatted(after(retention)), messageIds);
+        forEach(messageIds, clock -> MARK_DELIVERED.formatted(clock.after(retention)));
     }
 
     @Override
     public void postpone(Collection<String> messageIds, Duration delay) {
-        forEach(POSTPONE.formatted(after(delay)), messageIds);
+        forEach(messageIds, clock -> POSTPONE.formatted(clock.after(delay)));
     }
 
     @Override
     public void delete(Collection<String> messageIds) {
-        forEach(DELETE, messageIds);
+        forEach(messageIds, clock -> DELETE);
     }
 
     @Override
@@ -261,16 +269,16 @@ public final class JdbcOutbox implements Outbox {
         Set<String> ids;
         do {
             ids = connections.own(connection -> OutboxRows.ids(connection, SELECT_DELIVERED, scope + clusterId));
-            forEach(REDELIVER, ids);
+            forEach(ids, clock -> REDELIVER.formatted(clock.now()));
         } while (!ids.isEmpty());
     }
 
-    private void forEach(String statement, Collection<String> messageIds) {
+    private void forEach(Collection<String> messageIds, Function<OutboxClock, String> statement) {
         if (messageIds.isEmpty()) {
             return;
         }
         connections.own(connection -> {
-            try (PreparedStatement update = connection.prepareStatement(statement)) {
+            try (PreparedStatement update = connection.prepareStatement(statement.apply(OutboxClock.of(connection)))) {
                 update.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
                 for (String id : messageIds.stream().sorted().toList()) {
                     update.setString(1, id);
@@ -280,10 +288,5 @@ public final class JdbcOutbox implements Outbox {
             }
             return messageIds;
         });
-    }
-
-    private static String after(Duration delay) {
-        return "current_timestamp(3) + interval '"
-                + Math.max(1, delay.plusMillis(999).toSeconds()) + "' second";
     }
 }

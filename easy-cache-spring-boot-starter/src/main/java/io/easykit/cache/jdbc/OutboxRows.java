@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class OutboxRows {
 
     private static final String SELECT = "select message_id, entry_key, delivered,"
-            + " case when open_until > current_timestamp(3) then 1 else 0 end as is_open,"
-            + " case when due_at <= current_timestamp(3) then 1 else 0 end as is_due from " + JdbcOutbox.TABLE
-            + " where message_id in (%s) order by message_id, seq";
+            + " case when open_until > %1$s then 1 else 0 end as is_open,"
+            + " case when due_at <= %1$s then 1 else 0 end as is_due from " + JdbcOutbox.TABLE
+            + " where message_id in (%2$s) order by message_id, seq";
 
     private OutboxRows() {}
 
@@ -50,7 +50,8 @@ final class OutboxRows {
         if (ids.isEmpty()) {
             return List.of();
         }
-        String query = SELECT.formatted(ids.stream().map(id -> "?").collect(Collectors.joining(", ")));
+        String query = SELECT.formatted(
+                OutboxClock.of(connection).now(), ids.stream().map(id -> "?").collect(Collectors.joining(", ")));
         try (PreparedStatement select = connection.prepareStatement(query)) {
             select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
             int parameter = 1;

@@ -3,9 +3,9 @@ CREATE TABLE IF NOT EXISTS easy_cache_outbox (
   seq INTEGER NOT NULL,
   cluster_id VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
   entry_key BLOB,
-  written_at TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) NOT NULL,
-  due_at TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) NOT NULL,
-  open_until TIMESTAMP(3) NULL DEFAULT NULL,
+  written_at DATETIME(3) NOT NULL,
+  due_at DATETIME(3) NOT NULL,
+  open_until DATETIME(3) NULL,
   delivered SMALLINT DEFAULT 0 NOT NULL,
   PRIMARY KEY (message_id, seq),
   INDEX easy_cache_outbox_due (cluster_id, due_at, message_id)

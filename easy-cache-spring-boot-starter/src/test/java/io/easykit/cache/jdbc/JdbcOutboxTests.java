@@ -387,8 +387,8 @@ class JdbcOutboxTests {
 
     @Test
     void whatIsNoKeyComesAsNoKey() {
-        jdbc.sql("insert into easy_cache_outbox (message_id, seq, cluster_id, entry_key, due_at, delivered)"
-                        + " values ('x', 0, 'ec:default', null, current_timestamp, 0)")
+        jdbc.sql("insert into easy_cache_outbox (message_id, seq, cluster_id, entry_key, written_at, due_at, delivered)"
+                        + " values ('x', 0, 'ec:default', null, current_timestamp, current_timestamp, 0)")
                 .update();
         assertThat(keys()).containsExactly("");
     }
