@@ -71,7 +71,9 @@ public final class DelayQueueOutboxAutoConfiguration {
         }
     }
 
+    /** Not once more in a child context, whose end would stop the outbox of its parent. */
     @Bean
+    @ConditionalOnMissingBean
     OutboxLifecycle delayQueueOutboxLifecycle(ObjectProvider<DelayQueueEngine> engine) {
         return new OutboxLifecycle(
                 () -> Objects.requireNonNull(engine.getObject().outbox()));

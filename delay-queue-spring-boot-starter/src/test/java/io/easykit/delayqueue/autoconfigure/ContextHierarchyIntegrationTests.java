@@ -29,6 +29,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners in a child context use the engine of the parent, and live as long as the beans of the child. */
 class ContextHierarchyIntegrationTests {
@@ -70,6 +72,22 @@ class ContextHierarchyIntegrationTests {
 
             assertThat(engine.fleet().nodes()).hasSize(1);
         });
+    }
+
+    @Test
+    void theOutboxOfTheParentIsStillDeliveredWhenAChildHasClosed() {
+        withParent(
+                parent -> {
+                    withChild(parent, child -> assertThat(child).hasNotFailed());
+
+                    new TransactionTemplate(parent.getBean(PlatformTransactionManager.class))
+                            .executeWithoutResult(status -> parent.getBean(DelayQueueTemplate.class)
+                                    .send("parents", "from the outbox", Duration.ZERO));
+
+                    await().until(() -> got.contains("from the outbox"));
+                },
+                "delay-queue.send-phase=outbox",
+                "spring.datasource.generate-unique-name=true");
     }
 
     @Test
@@ -224,12 +242,13 @@ class ContextHierarchyIntegrationTests {
         }));
     }
 
-    private void withParent(Consumer<AssertableApplicationContext> work) {
+    private void withParent(Consumer<AssertableApplicationContext> work, String... properties) {
         new ApplicationContextRunner()
                 .withUserConfiguration(Parent.class)
                 .withBean(ParentListener.class, () -> new ParentListener(got))
                 .withPropertyValues(
                         "spring.data.redis.url=" + RedisServer.shared().uri(), "delay-queue.command-timeout=2s")
+                .withPropertyValues(properties)
                 .run(work::accept);
     }
 
