@@ -112,8 +112,9 @@ public final class DelayQueueIdempotencyAutoConfiguration {
     private static void check(JdbcIdempotencyStore store) {
         try {
             if (!store.check()) {
-                log.warn("The database of the records of handled messages cannot be reached. Until it can, the runs of"
-                        + " idempotent listeners fail.");
+                log.warn(
+                        "The database of the records of handled messages cannot be reached. Until it can, the messages of"
+                                + " idempotent listeners are released and come again, without an attempt.");
             }
         } catch (IllegalStateException unusable) {
             throw new InvalidConfigurationException(new Problem(

@@ -111,9 +111,9 @@ public final class RedisStartupCheck implements SmartLifecycle {
             if (!wasSentTo(topic)) {
                 log.warn(
                         "delay-queue.topics has settings for '{}', but no listener has that topic here, and"
-                                + " nothing was ever sent to it. They have no effect. Correct the name (in"
-                                + " brackets if it has dots, colons or slashes), or remove them. A name in an"
-                                + " environment variable cannot have dashes, dots or capitals: use"
+                                + " nothing was ever sent to it. If this application only sends to it, there is nothing to do."
+                                + " Otherwise correct the name (in brackets if it has dots, colons or slashes), or remove the"
+                                + " settings. A name in an environment variable cannot have dashes, dots or capitals: use"
                                 + " SPRING_APPLICATION_JSON for them.",
                         topic);
             }
