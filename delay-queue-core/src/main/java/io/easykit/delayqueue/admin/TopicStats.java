@@ -3,10 +3,13 @@ package io.easykit.delayqueue.admin;
 import io.easykit.delayqueue.AlertLimits;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -15,26 +18,40 @@ import org.jspecify.annotations.Nullable;
 /**
  * A topic in numbers. Each shard is of one instant, the topic as a whole is not.
  *
- * @param shards  in their order
+ * @param byNumber shards by their number, in this order; the first one is 0
  * @param refused why other shards are missing, one text for each: the store refused to count them, for example because a key
  *                has another type. Empty if the numbers are complete
  */
-public record TopicStats(String topic, List<ShardStats> shards, List<String> refused) {
+public record TopicStats(String topic, SortedMap<Integer, ShardStats> byNumber, List<String> refused) {
 
     public TopicStats {
-        shards = List.copyOf(shards);
+        byNumber = Collections.unmodifiableSortedMap(new TreeMap<>(byNumber));
         refused = List.copyOf(refused);
     }
 
-    /** Numbers of all shards. */
+    /** Numbers of all shards, in their order. */
     public TopicStats(String topic, List<ShardStats> shards) {
-        this(topic, shards, List.of());
+        this(topic, numbered(shards), List.of());
+    }
+
+    private static SortedMap<Integer, ShardStats> numbered(List<ShardStats> shards) {
+        SortedMap<Integer, ShardStats> numbered = new TreeMap<>();
+        shards.forEach(shard -> numbered.put(numbered.size(), shard));
+        return numbered;
+    }
+
+    /** The shards in their order. Those that are refused are missing, so an index is no number of a shard. */
+    public List<ShardStats> shards() {
+        return List.copyOf(byNumber.values());
     }
 
     /** The numbers of all shards as those of one, with the latest of their clocks. */
     public ShardStats total() {
         return new ShardStats(
-                shards.stream().map(ShardStats::now).max(Instant::compareTo).orElse(Instant.EPOCH),
+                byNumber.values().stream()
+                        .map(ShardStats::now)
+                        .max(Instant::compareTo)
+                        .orElse(Instant.EPOCH),
                 pause(),
                 waiting(),
                 due(),
@@ -78,7 +95,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** Whether limits keep due messages of any shard from being claimed. */
     public boolean limited() {
-        return shards.stream().anyMatch(ShardStats::limited);
+        return byNumber.values().stream().anyMatch(ShardStats::limited);
     }
 
     /** Due messages of the shards that are limited: they wait for a permit or a place. */
@@ -88,7 +105,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** The limits of all shards together, or null if there are none. Shards that are limited have no permits for the others. */
     public ShardStats.@Nullable Flow flow() {
-        List<ShardStats.Flow> flows = shards.stream()
+        List<ShardStats.Flow> flows = byNumber.values().stream()
                 .flatMap(shard -> Stream.ofNullable(shard.flow()))
                 .toList();
         double perSecond =
@@ -112,7 +129,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** Whether the claims of any shard are stopped. */
     public boolean paused() {
-        return shards.stream().anyMatch(ShardStats::paused);
+        return byNumber.values().stream().anyMatch(ShardStats::paused);
     }
 
     /** How many of the shards are paused: all of them, unless a pause could not reach some. */
@@ -122,7 +139,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** The pause of the first shard that is paused, or null if none is. */
     public ShardStats.@Nullable Pause pause() {
-        return shards.stream()
+        return byNumber.values().stream()
                 .map(ShardStats::pause)
                 .filter(Objects::nonNull)
                 .findFirst()
@@ -136,12 +153,14 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** Limits that are reported as exceeded. */
     public Set<AlertLimits.Kind> alerts() {
-        return shards.stream().flatMap(shard -> shard.alerts().stream()).collect(Collectors.toUnmodifiableSet());
+        return byNumber.values().stream()
+                .flatMap(shard -> shard.alerts().stream())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** When the oldest message that is due and not claimed was due, or null if there is none. */
     public @Nullable Instant oldestDue() {
-        return shards.stream()
+        return byNumber.values().stream()
                 .map(ShardStats::oldestDue)
                 .filter(Objects::nonNull)
                 .min(Comparator.naturalOrder())
@@ -150,7 +169,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
 
     /** How long the oldest message that is due and not claimed has been so; zero if there is none. */
     public Duration oldestDueAge() {
-        return shards.stream()
+        return byNumber.values().stream()
                 .map(TopicStats::age)
                 .max(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
@@ -170,7 +189,7 @@ public record TopicStats(String topic, List<ShardStats> shards, List<String> ref
     }
 
     private long sum(ToLongFunction<ShardStats> field) {
-        return shards.stream().mapToLong(field).sum();
+        return byNumber.values().stream().mapToLong(field).sum();
     }
 
     private static Duration age(ShardStats shard) {

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +130,7 @@ final class EachShard {
 
     /** As {@link #stats}, and remembers which shards were refused. */
     TopicStats countAll(String topic, List<ShardKey> keys, QueueInspector store) {
-        List<ShardStats> shards = count(keys, store);
+        SortedMap<Integer, ShardStats> shards = count(keys, store);
         return new TopicStats(topic, shards, refused());
     }
 
@@ -139,14 +141,14 @@ final class EachShard {
      */
     static TopicStats completeStats(String topic, List<ShardKey> keys, QueueInspector store) {
         EachShard each = new EachShard();
-        List<ShardStats> shards = each.count(keys, store);
+        SortedMap<Integer, ShardStats> shards = each.count(keys, store);
         each.throwIfRefused();
-        return new TopicStats(topic, shards);
+        return new TopicStats(topic, shards, List.of());
     }
 
-    private List<ShardStats> count(List<ShardKey> keys, QueueInspector store) {
-        List<ShardStats> shards = new ArrayList<>();
-        attemptAll(keys, shard -> shards.add(store.stats(shard)));
+    private SortedMap<Integer, ShardStats> count(List<ShardKey> keys, QueueInspector store) {
+        SortedMap<Integer, ShardStats> shards = new TreeMap<>();
+        attemptAll(keys, key -> shards.put(key.shard(), store.stats(key)));
         return shards;
     }
 }

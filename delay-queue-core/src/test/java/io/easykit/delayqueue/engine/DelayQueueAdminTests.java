@@ -243,6 +243,7 @@ class DelayQueueAdminTests {
         TopicStats stats = queue.engine.stats(TOPIC);
         assertThat(stats.dead()).isEqualTo(ofTheOther);
         assertThat(stats.refused()).containsExactly("refused stats");
+        assertThat(stats.byNumber()).containsOnlyKeys(1);
         assertThatThrownBy(() -> dead.purgeOlderThan(TOPIC, Duration.ZERO)).isInstanceOf(StoreRefusedException.class);
         queue.line.planByShard(shard -> Fault.NONE);
         assertThat(queue.engine.stats(TOPIC).dead()).isEqualTo(250 - ofTheOther);

@@ -131,11 +131,11 @@ final class QueueReads {
                                 .sum())
                 .with("counters", stats.counters());
         List<Map<String, Object>> shards = new ArrayList<>();
-        for (ShardStats shard : stats.shards()) {
-            Row one = new Row().with("pause", pause(shard.pause()));
+        stats.byNumber().forEach((number, shard) -> {
+            Row one = new Row().with("shard", number).with("pause", pause(shard.pause()));
             numbers(one, shard, shard.now());
             shards.add(one.values());
-        }
+        });
         return row.with("shards", shards)
                 .with("refused", stats.refused().isEmpty() ? null : stats.refused())
                 .values();

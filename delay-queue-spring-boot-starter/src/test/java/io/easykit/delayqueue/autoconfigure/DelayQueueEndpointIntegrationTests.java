@@ -8,6 +8,7 @@ import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
@@ -360,6 +361,22 @@ class DelayQueueEndpointIntegrationTests {
         Reply fewer = post(application, "grow", Map.of("topic", "plain", "shards", "2"));
         assertThat(fewer.status()).isEqualTo(409);
         assertThat(fewer.body().get("action").asString()).contains("4 or more");
+    }
+
+    @Test
+    void numbersTheShardsAlthoughOneIsRefused() {
+        ConfigurableApplicationContext application = start(UNRESTRICTED);
+        application.getBean(DelayQueueTemplate.class).send("damaged", "x", Duration.ofHours(1));
+        post(application, "grow", Map.of("topic", "damaged", "shards", "3"));
+        try (RawRedis redis = server.connect()) {
+            redis.command("SET", "dq:{damaged:1}:dead", "no sorted set");
+        }
+
+        JsonNode topic = get(application, "/topic?topic=damaged").body();
+        assertThat(topic.get("refused")).hasSize(1);
+        assertThat(topic.get("shards").findValues("shard"))
+                .extracting(JsonNode::asInt)
+                .containsExactly(0, 2);
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
 
@@ -33,7 +34,7 @@ class DelayQueueHealthIndicatorTests {
     void triesToWriteInShardsThatTheStoreRefusesToCount() {
         ShardStats counted = new ShardStats(
                 Instant.EPOCH, null, 0, 0, 0, 0, null, Set.of(), new ShardStats.Counters(0, 0, 0, 0, 0, 0, 0, 0));
-        TopicStats stats = new TopicStats("orders", List.of(counted), List.of("shard 0 is refused"));
+        TopicStats stats = new TopicStats("orders", new TreeMap<>(Map.of(1, counted)), List.of("shard 0 is refused"));
         DelayQueueHealthIndicator indicator = new DelayQueueHealthIndicator(
                 store,
                 new TopicSnapshots(topic -> stats, Duration.ofSeconds(1), System::nanoTime),

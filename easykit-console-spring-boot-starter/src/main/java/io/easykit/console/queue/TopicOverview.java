@@ -223,18 +223,16 @@ final class TopicOverview {
 
     private static List<Map<String, Object>> shards(TopicStats stats) {
         List<Map<String, Object>> shards = new ArrayList<>();
-        for (int i = 0; i < stats.shards().size(); i++) {
-            ShardStats shard = stats.shards().get(i);
-            shards.add(Map.of(
-                    "shard", i,
-                    "waiting", shard.waiting(),
-                    "due", shard.due(),
-                    "parked", shard.parked(),
-                    "inFlight", shard.inFlight(),
-                    "dead", shard.dead(),
-                    "paused", shard.paused(),
-                    "imbalance", shard.imbalance()));
-        }
+        stats.byNumber()
+                .forEach((number, shard) -> shards.add(Map.of(
+                        "shard", number,
+                        "waiting", shard.waiting(),
+                        "due", shard.due(),
+                        "parked", shard.parked(),
+                        "inFlight", shard.inFlight(),
+                        "dead", shard.dead(),
+                        "paused", shard.paused(),
+                        "imbalance", shard.imbalance())));
         return shards;
     }
 

@@ -9,6 +9,7 @@ import io.easykit.console.autoconfigure.Http.Reply;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.URLEncoder;
@@ -394,6 +395,22 @@ class QueueConsoleIntegrationTests {
             }
         }
         throw new AssertionError("no topic " + name);
+    }
+
+    @Test
+    void numbersTheShardsAlthoughOneIsRefused() {
+        context.getBean(DelayQueueTemplate.class).send("damaged", "x", Duration.ofHours(1));
+        post("grow", Map.of("topic", "damaged", "shards", 3, "confirm", "damaged"));
+        try (RawRedis redis = SERVER.connect()) {
+            redis.command("SET", "dq:{damaged:1}:dead", "no sorted set");
+
+            JsonNode topic = get("topic?topic=damaged");
+            assertThat(topic.get("refused")).hasSize(1);
+            assertThat(topic.get("shardList").findValues("shard"))
+                    .extracting(JsonNode::asInt)
+                    .containsExactly(0, 2);
+            redis.command("DEL", "dq:{damaged:1}:dead");
+        }
     }
 
     @Test

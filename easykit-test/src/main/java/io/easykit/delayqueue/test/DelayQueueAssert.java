@@ -148,7 +148,8 @@ public final class DelayQueueAssert extends AbstractAssert<DelayQueueAssert, Del
 
     private FoundMessage found(String topic, MessageDetail detail) {
         TopicStats stats = actual.stats(topic);
-        Instant now = stats.shards().get(detail.shard()).now();
+        Instant now =
+                stats.byNumber().getOrDefault(detail.shard(), stats.total()).now();
         return new FoundMessage(detail.message(), body(topic, detail), now, codec);
     }
 
