@@ -107,7 +107,7 @@ final class OutboxWriter {
         if (cover != null) {
             close(List.copyOf(cover.messages));
         }
-        boolean uncovered = token.isEmpty() || cover != null && cover.isOver(ticker.nanoTime());
+        boolean uncovered = token.isEmpty() || (cover != null && cover.isOver(ticker.nanoTime()));
         if (undelivered && uncovered) {
             addLate(keys);
         }
