@@ -170,7 +170,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         String application = "";
         Duration heartbeatInterval = Duration.ofSeconds(10);
         final Map<String, String> versions = new TreeMap<>();
-        Function<ListenerEndpoint, Workers> workers = Workers::pool;
+        Workers.Factory workers = Workers.POOLS;
         LoopExecutor loops = LoopExecutor.THREADS;
 
         @Nullable String node;
@@ -275,17 +275,17 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * Runs the handlers, such as on one virtual thread a call; own pools unless given. A container bounds the calls, and
-         * prefetches nothing. Tasks that are refused, or run by the caller, are handed back; dropped ones stay in flight.
+         * Runs the handlers, such as on one virtual thread a call; own pools unless given. A container bounds the calls, and prefetches
+         * nothing. While it blocks, messages wait here. Tasks refused, or run by the caller, are handed back; dropped ones stay in flight.
          */
         public Builder workers(@Nullable Executor workers) {
-            this.workers = workers == null ? Workers::pool : endpoint -> Workers.given(workers);
+            this.workers = workers == null ? Workers.POOLS : GivenWorkers.on(workers);
             return this;
         }
 
         /** Makes what runs the handlers of a container, for tests. */
         Builder pools(Function<ListenerEndpoint, Workers> pools) {
-            this.workers = pools;
+            this.workers = (endpoint, loops) -> pools.apply(endpoint);
             return this;
         }
 

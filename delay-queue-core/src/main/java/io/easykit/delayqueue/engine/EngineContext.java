@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -31,7 +30,7 @@ record EngineContext(
         StandstillLog standstills,
         RepeatedLines lines,
         LoopExecutor loops,
-        Function<ListenerEndpoint, Workers> workers,
+        Workers.Factory workers,
         JobRunner jobs,
         Function<String, @Nullable ReplicaWait> replicaWaits,
         String node) {}

@@ -24,7 +24,7 @@ final class ExecutionStarter {
     private final Function<Delivery, Duration> lateness;
     private final PrefetchedRuns prefetched = new PrefetchedRuns();
     private int used;
-    private long refusedUntil;
+    private volatile long refusedUntil;
 
     /**
      * @param sink     receives the messages that are settled
@@ -95,24 +95,28 @@ final class ExecutionStarter {
         if (poisonSuspect) {
             limiter.beginPoisonSuspect();
         }
-        try {
-            container.workers().execute(run);
-            if (isPrefetched) {
-                prefetched.add(run, context.nanos());
-            }
-        } catch (Throwable e) {
-            // Refused, or no thread could be made.
-            run.cancelIfNotStarted();
-            refusedUntil = context.nanos() + PAUSE_AFTER_REFUSAL;
-            container
-                    .engine()
-                    .lines()
-                    .warn(
-                            log,
-                            context.shard().topic(),
-                            "No worker takes a message of {}; it is handed back: {}",
-                            context.shard(),
-                            ErrorText.lineOf(e));
+        container.workers().execute(run, refusal -> handBack(run, refusal));
+        if (isPrefetched) {
+            prefetched.add(run, context.nanos());
         }
+    }
+
+    /** Refused, or no thread could be made. On any thread. */
+    private void handBack(MessageExecution run, Throwable refusal) {
+        try {
+            // First: the end of the run wakes the loop, which must not claim it again at once.
+            refusedUntil = context.nanos() + PAUSE_AFTER_REFUSAL;
+        } finally {
+            run.cancelIfNotStarted();
+        }
+        container
+                .engine()
+                .lines()
+                .warn(
+                        log,
+                        context.shard().topic(),
+                        "No worker takes a message of {}; it is handed back: {}",
+                        context.shard(),
+                        ErrorText.lineOf(refusal));
     }
 }

@@ -319,7 +319,7 @@ public final class ListenerContainer implements RunningListeners.Member {
     }
 
     private void begin(List<ShardKey> shards) {
-        Workers runners = engine.workers().apply(endpoint);
+        Workers runners = engine.workers().create(endpoint, engine.loops());
         ConcurrencyLimiter created =
                 new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
         Lenders lenders = new Lenders(engine.store(), endpoint, shards.size(), engine.loops()::nanos);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Virtual time of several nodes, which may freeze and die, and of their store. Tasks may advance it. */
@@ -111,7 +112,7 @@ final class SimulatedTime {
                 }
 
                 @Override
-                public void execute(Runnable task) {
+                public void execute(Runnable task, Consumer<Throwable> onRefusal) {
                     queue.add(task);
                     next();
                 }

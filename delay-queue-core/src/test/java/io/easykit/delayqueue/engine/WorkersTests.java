@@ -13,14 +13,16 @@ class WorkersTests {
         Workers workers = Workers.pool(TestQueue.listener().build());
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<String> end = new CompletableFuture<>();
-        workers.execute(() -> {
-            begun.countDown();
-            try {
-                new CountDownLatch(1).await();
-            } catch (InterruptedException e) {
-                end.complete("interrupted");
-            }
-        });
+        workers.execute(
+                () -> {
+                    begun.countDown();
+                    try {
+                        new CountDownLatch(1).await();
+                    } catch (InterruptedException e) {
+                        end.complete("interrupted");
+                    }
+                },
+                end::completeExceptionally);
         begun.await();
 
         workers.stop();
