@@ -1,16 +1,15 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.TopicConflictException;
-import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,11 +27,10 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
 
-    /** For the loops to end after the handlers: longer than any of them waits for the store. */
-    private static final Duration FAREWELL = Duration.ofSeconds(30);
+    /** Between two attempts to start again. Doubles up to the longest. */
+    private static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-    /** For slow listeners of events that a loop has found. */
-    private static final Duration EVENTS_FAREWELL = Duration.ofSeconds(1);
+    private static final long LONGEST_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     private final EngineContext engine;
     private final ListenerEndpoint endpoint;
@@ -40,15 +38,11 @@ public final class ListenerContainer implements RunningListeners.Member {
     private final ReentrantLock lifecycle = new ReentrantLock();
     private volatile boolean running;
     private volatile boolean paused;
-    private volatile @Nullable ShardConsumers consumers;
+    private volatile @Nullable ContainerRun current;
 
     // Guarded by the lifecycle.
-    private @Nullable Thread stopping;
-    private boolean halted;
+    private @Nullable CountDownLatch stopping;
     private boolean startsAgain;
-    private @Nullable TopicMonitor monitor;
-    private @Nullable Workers workers;
-    private @Nullable ConcurrencyLimiter limiter;
 
     ListenerContainer(EngineContext engine, ListenerEndpoint endpoint, MessageHandler.Batch<Object> handler) {
         this.engine = engine;
@@ -72,7 +66,7 @@ public final class ListenerContainer implements RunningListeners.Member {
     /**
      * Begins to deliver. A store that is away, or refuses (a wrong password), is no error: delivery begins when it answers. While the container stops, this
      * waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it returns at once,
-     * and the container starts when it has stopped.
+     * and the container starts when it has stopped. If that start fails, it is repeated until a stop.
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
      *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
@@ -80,9 +74,9 @@ public final class ListenerContainer implements RunningListeners.Member {
      */
     public void start() {
         TopicSettingsGuard.requirePlaces(endpoint, engine.topics());
-        Thread ending = startOrStopping();
+        CountDownLatch ending = startOrStopping();
         while (ending != null) {
-            if (runs.running().isWithin() || !join(ending)) {
+            if (runs.running().isWithin() || !await(ending)) {
                 startAfterStop();
                 return;
             }
@@ -90,23 +84,18 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    /** Starts unless it runs; while a stop is under way, returns its thread instead. */
-    private @Nullable Thread startOrStopping() {
+    /** Starts unless it runs; while a stop is under way, returns its end instead. */
+    private @Nullable CountDownLatch startOrStopping() {
         lifecycle.lock();
         try {
-            if (stopping == null && halted) {
+            ContainerRun started = current;
+            if (running && stopping == null && (started == null || started.isStopping())) {
                 // A stop that got no thread to wait for the loops.
                 beginStopping();
             }
             if (stopping == null && !running) {
-                List<ShardKey> shards =
-                        engine.topics().shardsOrAssumed(endpoint.topic()).keys();
-                engine.settingsGuard().add(endpoint);
-                running = true;
                 try {
-                    begin(shards);
-                    engine.listeners().add(this);
-                    engine.jobs().begin();
+                    startParts();
                 } catch (Throwable e) {
                     // For example, a thread could not be created. The parts that were started must stop.
                     try {
@@ -121,6 +110,20 @@ public final class ListenerContainer implements RunningListeners.Member {
         } finally {
             lifecycle.unlock();
         }
+    }
+
+    /** After an error some of the parts may run if {@link #running} is set. */
+    private void startParts() {
+        List<ShardKey> shards =
+                engine.topics().shardsOrAssumed(endpoint.topic()).keys();
+        engine.settingsGuard().add(endpoint);
+        running = true;
+        ContainerRun starting = new ContainerRun(engine, runs, this::isPaused, shards, this::requireShards);
+        current = starting;
+        starting.start();
+        engine.listeners().add(this);
+        engine.jobs().begin();
+        startsAgain = false;
     }
 
     private void startAfterStop() {
@@ -140,9 +143,9 @@ public final class ListenerContainer implements RunningListeners.Member {
      * completes in the background; the handler has the same time to end as the others.
      */
     public void stop() {
-        Thread ending = beginStopping();
+        CountDownLatch ending = beginStopping();
         if (ending != null && !runs.running().isWithin()) {
-            join(ending);
+            await(ending);
         }
     }
 
@@ -153,15 +156,12 @@ public final class ListenerContainer implements RunningListeners.Member {
         containers.forEach(ListenerContainer::stop);
     }
 
-    private @Nullable Thread beginStopping() {
+    private @Nullable CountDownLatch beginStopping() {
         lifecycle.lock();
         try {
             startsAgain = false;
             if (running && stopping == null) {
-                halted = true;
-                long deadline = beginStop();
-                stopping =
-                        engine.loops().startThread("delay-queue-stop-" + endpoint.id(), () -> completeStop(deadline));
+                stopping = startStopThread(beginStop());
             }
             return stopping;
         } finally {
@@ -169,21 +169,20 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
+    private CountDownLatch startStopThread(long deadline) {
+        engine.loops().startThread("delay-queue-stop-" + endpoint.id(), () -> {
+            completeStop(deadline);
+            startAgain();
+        });
+        return new CountDownLatch(1);
+    }
+
     private void completeStop(long deadline) {
+        ContainerRun ending = current;
         try {
-            ShardConsumers ending = consumers;
-            if (ending != null
-                    && !engine.loops()
-                            .await(ending.ended(), endpoint.stopTimeout().plus(FAREWELL))) {
-                log.warn(
-                        "Listener '{}' did not end in time; its messages run again after their leases",
-                        LogText.of(endpoint.id()));
+            if (ending != null) {
+                ending.awaitEnd(deadline);
             }
-            if (limiter != null) {
-                // Handlers that have settled early, and still work.
-                limiter.awaitAll(deadline - engine.loops().nanos());
-            }
-            engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
         } catch (InterruptedException e) {
             // This thread ends now in any case.
             Thread.currentThread().interrupt();
@@ -192,10 +191,47 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    /** False if the calling thread is interrupted. */
-    private static boolean join(Thread thread) {
+    /** Repeats a start that fails, such as for lack of threads. Nobody else would. */
+    private void startAgain() {
         try {
-            thread.join();
+            for (long pause = FIRST_PAUSE; !hasStartedAgain(); pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+                engine.loops().sleep(pause);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Also true if it no longer has to. */
+    private boolean hasStartedAgain() {
+        long deadline;
+        lifecycle.lock();
+        try {
+            if (startsAgain && !running && stopping == null) {
+                startParts();
+            }
+            return true;
+        } catch (Throwable e) {
+            log.warn(
+                    "Listener '{}' could not be started again after its stop. It is tried again: {}",
+                    LogText.of(endpoint.id()),
+                    ErrorText.lineOf(e));
+            if (!running) {
+                return false;
+            }
+            stopping = new CountDownLatch(1);
+            deadline = beginStop();
+        } finally {
+            lifecycle.unlock();
+        }
+        completeStop(deadline);
+        return false;
+    }
+
+    /** False if the calling thread is interrupted. */
+    private static boolean await(CountDownLatch ending) {
+        try {
+            ending.await();
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -217,9 +253,9 @@ public final class ListenerContainer implements RunningListeners.Member {
     @Override
     public void resume() {
         paused = false;
-        ShardConsumers current = consumers;
-        if (current != null) {
-            current.wake();
+        ContainerRun waiting = current;
+        if (waiting != null) {
+            waiting.wake();
         }
     }
 
@@ -243,44 +279,35 @@ public final class ListenerContainer implements RunningListeners.Member {
     /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
     long beginStop() {
         long deadline = engine.loops().nanos() + endpoint.stopTimeout().toNanos();
-        ShardConsumers current = consumers;
-        if (current != null) {
-            current.stop(deadline);
-        }
-        if (monitor != null) {
-            monitor.stop();
+        ContainerRun ending = current;
+        if (ending != null) {
+            ending.stop(deadline);
         }
         return deadline;
     }
 
     /** Whether all loops have ended after {@link #beginStop}. */
     boolean hasEnded() {
-        ShardConsumers current = consumers;
-        return current == null || current.ended().getCount() == 0;
+        ContainerRun ending = current;
+        return ending == null || ending.hasEnded();
     }
 
     /** The second half of a stop, after the loops have ended. */
     void finishStop() {
         lifecycle.lock();
         try {
-            if (workers != null) {
-                workers.stop();
+            ContainerRun ended = current;
+            if (ended != null) {
+                ended.close();
             }
             engine.settingsGuard().remove(endpoint);
             engine.listeners().remove(this);
             running = false;
-            halted = false;
-            consumers = null;
-            stopping = null;
-            if (startsAgain) {
-                startsAgain = false;
-                startOrStopping();
+            current = null;
+            if (stopping != null) {
+                stopping.countDown();
+                stopping = null;
             }
-        } catch (RuntimeException | Error e) {
-            log.warn(
-                    "Listener '{}' could not be started again after its stop: {}",
-                    LogText.of(endpoint.id()),
-                    LogText.of(e.toString()));
         } finally {
             lifecycle.unlock();
         }
@@ -288,13 +315,13 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     /** Claims from added shards; starts anew if there are fewer, or the limits of the topic have to be shared among more. */
     private void requireShards(int kept) {
-        ShardConsumers current = consumers;
-        if (current == null || kept == current.count()) {
+        ContainerRun claiming = current;
+        if (claiming == null || kept == claiming.shards()) {
             return;
         }
         lifecycle.lock();
         try {
-            int used = current.count();
+            int used = claiming.shards();
             if (!running || stopping != null || kept == used) {
                 return;
             }
@@ -306,45 +333,16 @@ public final class ListenerContainer implements RunningListeners.Member {
                     kept,
                     used);
             if (goesOn) {
-                List<ShardKey> all = TopicShards.keys(endpoint.topic(), kept);
-                Objects.requireNonNull(monitor).watch(all);
-                current.start(all.subList(used, kept));
+                claiming.growTo(TopicShards.keys(endpoint.topic(), kept));
             } else {
-                beginStopping();
+                // The thread first: if it cannot be started, delivery goes on until the count is read again.
+                stopping = startStopThread(
+                        engine.loops().nanos() + endpoint.stopTimeout().toNanos());
                 startsAgain = true;
+                beginStop();
             }
         } finally {
             lifecycle.unlock();
         }
-    }
-
-    private void begin(List<ShardKey> shards) {
-        Workers runners = engine.workers().create(endpoint, engine.loops());
-        ConcurrencyLimiter created =
-                new ConcurrencyLimiter(endpoint.concurrency(), mostPrefetched(runners), engine.loops()::nanos);
-        Lenders lenders = new Lenders(engine.store(), endpoint, shards.size(), engine.loops()::nanos);
-        ContainerContext shared = new ContainerContext(
-                engine, runs, created, runners, this::isPaused, shards.size(), lenders, this::requireShards);
-        TopicMonitor monitoring = new TopicMonitor(engine, endpoint, shards, this::requireShards);
-        ShardConsumers starting = new ShardConsumers(shared, OwnerNames.next(engine.node(), endpoint.id()));
-        workers = runners;
-        limiter = created;
-        monitor = monitoring;
-        consumers = starting;
-        starting.start(shards);
-        monitoring.start();
-    }
-
-    /**
-     * Maximum number of calls to prefetch. 0 if the workers do not queue runs; if messages are acknowledged manually, because a run
-     * may last longer than the call of its handler; if one lease expiration makes a dead letter, because a prefetched message would
-     * die with this node; and if the topic has limits, because a prefetched message would use up its share of them.
-     */
-    private int mostPrefetched(Workers runners) {
-        boolean never = !runners.queues()
-                || endpoint.ackMode() == AckMode.MANUAL
-                || endpoint.maxLeaseExpirations() == 1
-                || !endpoint.limits().isNone();
-        return never ? 0 : QueueStore.MAX_BATCH / endpoint.batchSize();
     }
 }

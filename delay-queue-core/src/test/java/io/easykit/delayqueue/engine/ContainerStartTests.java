@@ -7,15 +7,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.SendPhase;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Starts that fail half way, and events that wait, because the system makes no more threads. */
 class ContainerStartTests {
@@ -23,6 +29,11 @@ class ContainerStartTests {
     private final TestQueue queue = new TestQueue();
     private int threadsLeft = Integer.MAX_VALUE;
     private @Nullable Thread stopping;
+
+    /** Pauses that have begun, and that may end. */
+    private final Semaphore sleeps = new Semaphore(0);
+
+    private final Semaphore wakeups = new Semaphore(0);
 
     /** Loops whose threads are counted. */
     private LoopExecutor loops(String scarce) {
@@ -34,7 +45,8 @@ class ContainerStartTests {
 
             @Override
             public void sleep(long nanos) throws InterruptedException {
-                queue.node.sleep(nanos);
+                sleeps.release();
+                wakeups.acquire();
             }
 
             @Override
@@ -118,6 +130,97 @@ class ContainerStartTests {
         queue.time.advance(Duration.ofMinutes(1));
         assertThat(queue.runIds()).containsExactly("m");
         queue.stop(container);
+    }
+
+    @Test
+    void deliversOnIfItsTopicGrowsAndThereIsNoThreadToStartAgain() {
+        DelayQueueEngine engine = engine("delay-queue-stop-");
+        ListenerContainer container = startLimited(engine);
+        threadsLeft = 0;
+        engine.admin().growShards(TOPIC, 2);
+        assertThat(advanceOverErrors(Duration.ofMinutes(2))).isGreaterThan(1);
+        queue.send("meanwhile", Duration.ZERO);
+        advanceOverErrors(Duration.ofSeconds(10));
+        assertThat(queue.runIds()).containsExactly("meanwhile");
+
+        threadsLeft = Integer.MAX_VALUE;
+        awaitBothShards(engine);
+        queue.stop(container);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"delay-queue-close-", "delay-queue-monitor-", "delay-queue-"})
+    void triesToStartAgainUntilThereAreThreads(String scarce) {
+        DelayQueueEngine engine = engine(scarce);
+        ListenerContainer container = startLimited(engine);
+        // For the stop, if its thread counts.
+        threadsLeft = scarce.equals("delay-queue-") ? 1 : 0;
+        failToStartAgain(engine);
+
+        threadsLeft = Integer.MAX_VALUE;
+        wakeups.release();
+        awaitBothShards(engine);
+        await().until(() -> !Objects.requireNonNull(stopping).isAlive());
+        queue.stop(container);
+    }
+
+    @Test
+    void triesToStartAgainUntilItIsStopped() {
+        DelayQueueEngine engine = engine("delay-queue-monitor-");
+        ListenerContainer container = startLimited(engine);
+        threadsLeft = 0;
+        failToStartAgain(engine);
+
+        container.stop();
+        threadsLeft = Integer.MAX_VALUE;
+        wakeups.release();
+        await().until(() -> !Objects.requireNonNull(stopping).isAlive());
+
+        assertThat(container.isRunning()).isFalse();
+    }
+
+    /** It has limits, so it starts again when its topic grows. */
+    private ListenerContainer startLimited(DelayQueueEngine engine) {
+        ListenerContainer container = queue.start(
+                engine,
+                listener().limits(FlowLimits.of(FlowLimits.Rate.of(100, Duration.ofSeconds(1)))),
+                message -> {});
+        queue.time.advance(Duration.ofSeconds(5));
+        return container;
+    }
+
+    private void failToStartAgain(DelayQueueEngine engine) {
+        engine.admin().growShards(TOPIC, 2);
+        for (int pauses = 0; pauses < 3; pauses++) {
+            wakeups.release(pauses == 0 ? 0 : 1);
+            await().until(() -> {
+                queue.time.advance(Duration.ofSeconds(1));
+                return sleeps.tryAcquire();
+            });
+        }
+    }
+
+    /** Returns the number of errors. */
+    private int advanceOverErrors(Duration duration) {
+        int errors = 0;
+        for (long i = 0; i < duration.toSeconds(); i++) {
+            try {
+                queue.time.advance(Duration.ofSeconds(1));
+            } catch (OutOfMemoryError e) {
+                errors++;
+            }
+        }
+        return errors;
+    }
+
+    private void awaitBothShards(DelayQueueEngine engine) {
+        await().until(() -> {
+            engine.template().send(TOPIC, "x", Duration.ZERO);
+            queue.time.advance(Duration.ofSeconds(30));
+            return IntStream.range(0, 2)
+                    .mapToObj(shard -> queue.memory.stats(new ShardKey(TOPIC, shard)))
+                    .allMatch(shard -> shard.counters().acknowledged() > 0);
+        });
     }
 
     @Test
