@@ -36,9 +36,13 @@ final class BoundedCalls {
     private volatile boolean everSucceeded;
 
     BoundedCalls(Duration timeout) {
+        this(timeout, new Daemons());
+    }
+
+    BoundedCalls(Duration timeout, ThreadFactory factory) {
         this.timeout = timeout;
         this.threads = new ThreadPoolExecutor(
-                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new Daemons());
+                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
         threads.allowCoreThreadTimeOut(true);
     }
 
@@ -46,7 +50,7 @@ final class BoundedCalls {
      * Makes a call and waits for it. If the thread is interrupted, the wait goes on, as that for a socket would.
      *
      * @param call must call {@link Turn#begin} when it has a connection, before it sends anything
-     * @throws NotConnectedException if there was no connection in time; nothing is sent
+     * @throws NotConnectedException if there was no connection in time, or no thread; nothing is sent
      * @throws QueryTimeoutException if there was no reply in time
      */
     <T extends @Nullable Object> T call(Function<Turn, T> call) {
@@ -65,6 +69,9 @@ final class BoundedCalls {
             });
         } catch (RejectedExecutionException stopped) {
             throw new NotConnectedException("The connections to Redis are closed", stopped);
+        } catch (OutOfMemoryError noThread) {
+            // Callers go on without Redis, as in an outage.
+            throw new NotConnectedException("No thread could be started for a call to Redis", noThread);
         }
         Duration most = everSucceeded ? timeout : timeout.multipliedBy(FIRST_CALL_FACTOR);
         try {

@@ -107,7 +107,8 @@ final class SentinelWatch {
             }
             client.getResources().timer().newTimeout(this::repeat, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
             return true;
-        } catch (IllegalStateException stopped) {
+        } catch (RuntimeException | Error stopped) {
+            // Also if the thread of the timer could not be started. The next call tries it again.
             log.trace("The factory is stopped, so its sentinels are not queried", stopped);
             return false;
         }
@@ -141,7 +142,7 @@ final class SentinelWatch {
         }
         try {
             query(present, now);
-        } catch (RuntimeException justClosed) {
+        } catch (RuntimeException | Error justClosed) {
             log.debug("The connection to a sentinel was just closed", justClosed);
             querying.set(false);
         }
@@ -163,7 +164,7 @@ final class SentinelWatch {
                             query(made, now);
                             return;
                         }
-                    } catch (RuntimeException away) {
+                    } catch (RuntimeException | Error away) {
                         log.debug("No sentinel can be reached", away);
                     }
                     querying.set(false);

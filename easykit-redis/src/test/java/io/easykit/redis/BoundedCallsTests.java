@@ -66,6 +66,26 @@ class BoundedCallsTests {
     }
 
     @Test
+    void aCallWithoutAThreadFailsAndSendsNothingLater() {
+        AtomicBoolean scarce = new AtomicBoolean(true);
+        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), task -> {
+            if (scarce.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        Throwable failure = catchThrowable(() -> few.call(turn -> send(turn, "command")));
+        assertThat(failure).isInstanceOf(NotConnectedException.class);
+        assertThat(CallFailures.isNotSent(failure)).isTrue();
+
+        scarce.set(false);
+        few.call(turn -> send(turn, "next"));
+
+        assertThat(sent).containsExactly("next");
+        few.close();
+    }
+
+    @Test
     void returnsRepliesAndFailuresAsTheyAre() {
         BoundedCalls patient = new BoundedCalls(Duration.ofMinutes(1));
         RuntimeException refused = new IllegalArgumentException("refused");

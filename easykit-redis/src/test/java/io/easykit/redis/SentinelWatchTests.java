@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.AbstractRedisClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -73,6 +74,32 @@ class SentinelWatchTests {
             assertThat(attempts).hasValue(2);
             factory.destroy();
         }
+    }
+
+    @Test
+    void queriesAgainAfterAnErrorSuchAsOfAThreadThatCouldNotBeMade() {
+        AtomicInteger errors = new AtomicInteger();
+        LettuceConnectionFactory failing =
+                new LettuceConnectionFactory(
+                        new RedisSentinelConfiguration().master("master").sentinel(LOCALHOST, 1)) {
+                    @Override
+                    public AbstractRedisClient getNativeClient() {
+                        errors.incrementAndGet();
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                };
+        SentinelWatch failed = requireNonNull(
+                SentinelWatch.of(failing, new SharedConnection(failing), () -> fail("There is no other master")));
+
+        failed.queryIfDue(begin + Duration.ofSeconds(1).toNanos());
+        await().until(failed::isIdle);
+        failed.queryIfDue(begin + Duration.ofSeconds(60).toNanos());
+        await().until(failed::isIdle);
+        assertThat(errors).hasValue(2);
+
+        failed.onCall(begin);
+        failed.onCall(begin);
+        assertThat(errors).hasValue(4);
     }
 
     /** New connections query the first sentinel. The watch queries another one, whose data are old. */
