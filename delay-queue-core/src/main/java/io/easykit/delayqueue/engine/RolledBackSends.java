@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -45,13 +46,17 @@ final class RolledBackSends implements AutoCloseable {
 
     /** @param nanos a clock that only moves forward */
     RolledBackSends(QueueStore store, LongSupplier nanos) {
-        this.store = store;
-        this.nanos = nanos;
-        this.background = new ScheduledThreadPoolExecutor(1, task -> {
+        this(store, nanos, task -> {
             Thread thread = new Thread(task, "delay-queue-rollback");
             thread.setDaemon(true);
             return thread;
         });
+    }
+
+    RolledBackSends(QueueStore store, LongSupplier nanos, ThreadFactory threads) {
+        this.store = store;
+        this.nanos = nanos;
+        this.background = new ScheduledThreadPoolExecutor(1, threads);
         // Rarely needed: the thread begins with the first task and ends when it is idle.
         background.setKeepAliveTime(1, TimeUnit.SECONDS);
         background.allowCoreThreadTimeOut(true);
@@ -107,7 +112,7 @@ final class RolledBackSends implements AutoCloseable {
             // The call may have been carried out without a reply: from now on a missing message is ambiguous.
             keep(shard, called[0] ? some.stream().map(Stored::unsure).toList() : some, e.toString());
             return false;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             giveUp(shard, some, e.toString());
         }
         return true;
@@ -125,9 +130,14 @@ final class RolledBackSends implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // a round throws nothing
     private void planRound() {
-        if (!roundIsPlanned) {
-            roundIsPlanned = true;
+        if (roundIsPlanned) {
+            return;
+        }
+        try {
             background.schedule(this::round, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+            roundIsPlanned = true;
+        } catch (OutOfMemoryError e) {
+            log.debug("No thread to cancel the messages. The next messages that have to wait start it", e);
         }
     }
 

@@ -51,7 +51,8 @@ final class ShardReadiness {
             if (current != null) {
                 current.close();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Such as a thread that could not be started. The loop ends in any case.
             log.debug("The wakeup subscription of {} did not end cleanly", context.shard(), e);
         }
     }

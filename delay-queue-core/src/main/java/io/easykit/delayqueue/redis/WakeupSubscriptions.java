@@ -18,7 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -67,12 +69,16 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     /** @param deadAfter time without a proof, although Redis accepts its numbers, after which all is subscribed anew */
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys, Duration deadAfter) {
+        this(connections, keys, deadAfter, task -> daemon(task, "delay-queue-wakeups"));
+    }
+
+    WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys, Duration deadAfter, ThreadFactory threads) {
         // Jedis would keep a thread in the dead subscription until TCP gives up.
         this.deadAfter = connections instanceof LettuceConnectionFactory ? deadAfter : Subscription.UNPROVEN;
         this.connections = connections;
         this.keys = keys;
         this.proof = new WakeupProof(connections, keys, System::nanoTime, this::mayHaveMissed);
-        this.thread = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "delay-queue-wakeups"));
+        this.thread = new ScheduledThreadPoolExecutor(1, threads);
         // With one shard it has something to do only at the start, at the stop, and when Redis is away: it ends in
         // between.
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
@@ -84,12 +90,18 @@ final class WakeupSubscriptions implements AutoCloseable {
         Map<String, ShardKey> byChannel =
                 shards.stream().distinct().collect(Collectors.toMap(keys::wakeup, Function.identity()));
         WakeupSubscriber subscriber = new WakeupSubscriber(byChannel, listener, confirmed);
-        CompletableFuture<Void> unused = begin(() -> {
-            subscribers.add(subscriber);
-            if (!retryIsPlanned) {
-                subscribeAll();
-            }
-        });
+        AtomicBoolean hasFailed = new AtomicBoolean();
+        try {
+            CompletableFuture<Void> unused = begin(() -> {
+                if (!hasFailed.get()) {
+                    add(subscriber);
+                }
+            });
+        } catch (OutOfMemoryError noThread) {
+            // The task waits for a thread. The caller subscribes again, by another task.
+            hasFailed.set(true);
+            throw noThread;
+        }
         return new Subscription() {
             @Override
             public void close() {
@@ -101,6 +113,13 @@ final class WakeupSubscriptions implements AutoCloseable {
                 return subscriber.isConfirmed() ? proof.age() : UNPROVEN;
             }
         };
+    }
+
+    private void add(WakeupSubscriber subscriber) {
+        subscribers.add(subscriber);
+        if (!retryIsPlanned) {
+            subscribeAll();
+        }
     }
 
     @Override

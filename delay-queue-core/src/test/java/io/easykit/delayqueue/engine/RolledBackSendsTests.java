@@ -13,10 +13,15 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +88,39 @@ class RolledBackSendsTests {
 
         assertThat(warnings()).isEmpty();
         assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void cancelsTheMessagesOfAllShardsAfterAThreadThatCouldNotBeMade() {
+        AtomicInteger errors = new AtomicInteger(1);
+        RolledBackSends rolledBack = new RolledBackSends(queue.line.asStore(), queue.node::nanos, task -> {
+            if (errors.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            Thread thread = new Thread(task, "rollback");
+            thread.setDaemon(true);
+            return thread;
+        });
+        queue.line.away();
+        rolledBack.cancel(List.of(doubtful(0), doubtful(1)));
+        rolledBack.cancel(List.of(doubtful(2)));
+        queue.line.takeCalls();
+        queue.line.heal();
+
+        List<String> calls = new ArrayList<>();
+        await().until(() -> {
+            calls.addAll(queue.line.takeCalls());
+            return Collections.frequency(calls, "cancel") >= 3;
+        });
+        rolledBack.close();
+        assertThat(warnings()).isEmpty();
+    }
+
+    private static PreparedMessage doubtful(int shard) {
+        NewMessage message = new NewMessage("a", DueTime.in(Duration.ZERO), Bytes.of(new byte[1]));
+        PreparedMessage prepared = new PreparedMessage(new ShardKey(TOPIC, shard), message, 1, Duration.ZERO, null);
+        prepared.doubt();
+        return prepared;
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
@@ -178,6 +179,29 @@ class WakeupSubscriptionsIntegrationTests {
 
         await().atMost(Duration.ofSeconds(20)).until(() -> allAreHeard(SHARDS.subList(0, 1)));
         subscription.close();
+        wakeups.close();
+        destroy(connections);
+    }
+
+    @Test
+    void aSubscriptionThatGotNoThreadIsNotMadeLater() throws Exception {
+        RedisConnectionFactory connections = Driver.LETTUCE.connect(server);
+        AtomicInteger errors = new AtomicInteger(1);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, GIVES_UP, task -> {
+            if (errors.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+        assertThatThrownBy(() -> listen(wakeups, SHARDS.get(0))).isInstanceOf(OutOfMemoryError.class);
+
+        Subscription other = listen(wakeups, SHARDS.get(1));
+        await().until(() -> allAreHeard(SHARDS.subList(1, 2)));
+
+        heard.clear();
+        await().until(() -> allAreHeard(SHARDS.subList(0, 2)) || heard.contains(SHARDS.get(1)));
+        assertThat(heard).doesNotContain(SHARDS.get(0));
+        other.close();
         wakeups.close();
         destroy(connections);
     }
