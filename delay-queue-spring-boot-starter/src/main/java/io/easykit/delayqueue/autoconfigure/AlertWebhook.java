@@ -62,6 +62,8 @@ final class AlertWebhook implements DelayQueueListener {
     /** The first one is being posted, or waits for its repetition. */
     private final Queue<Post> posts = new ArrayDeque<>();
 
+    // Guarded by posts. Null if no attempt is planned or running, such as because its thread could not be started.
+    private @Nullable Object plan;
     private boolean closed;
 
     private record Post(String text, String body) {}
@@ -141,19 +143,22 @@ final class AlertWebhook implements DelayQueueListener {
         Post post = new Post(text, body);
         int before;
         boolean refused;
+        Post first;
         synchronized (posts) {
             before = posts.size();
             refused = closed;
             if (!refused && before < MOST_WAITING) {
                 posts.add(post);
             }
+            first = plan == null ? posts.peek() : null;
         }
         if (refused) {
             lost(post, STOPS);
         } else if (before >= MOST_WAITING) {
             lost(post, "too many alerts wait for it");
-        } else if (before == 0) {
-            later(() -> attempt(post, 1), Duration.ZERO);
+        }
+        if (first != null) {
+            later(first, 1, Duration.ZERO);
         }
     }
 
@@ -162,9 +167,12 @@ final class AlertWebhook implements DelayQueueListener {
         synchronized (posts) {
             posts.poll();
             next = posts.peek();
+            if (next == null) {
+                plan = null;
+            }
         }
         if (next != null) {
-            later(() -> attempt(next, 1), Duration.ZERO);
+            later(next, 1, Duration.ZERO);
         }
     }
 
@@ -199,7 +207,7 @@ final class AlertWebhook implements DelayQueueListener {
             return; // close() names it
         }
         if (failure != null && failure.mayPass() && attempt < MOST_ATTEMPTS) {
-            later(() -> attempt(post, attempt + 1), FIRST_PAUSE.multipliedBy(1L << (attempt - 1)));
+            later(post, attempt + 1, FIRST_PAUSE.multipliedBy(1L << (attempt - 1)));
             return;
         }
         if (failure != null) {
@@ -208,11 +216,36 @@ final class AlertWebhook implements DelayQueueListener {
         next();
     }
 
-    private void later(Runnable task, Duration pause) {
+    private void later(Post post, int attempt, Duration pause) {
+        Object own = new Object();
+        synchronized (posts) {
+            plan = own;
+        }
+        Runnable task = () -> {
+            if (isPlanned(own)) {
+                attempt(post, attempt);
+            }
+        };
         try {
             var unused = thread.schedule(task, pause.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
             log.debug("An alert is not posted, because the application stops", e);
+        } catch (OutOfMemoryError e) {
+            log.debug("No thread to post an alert. It is posted with the next one", e);
+            forget(own);
+        }
+    }
+
+    /** A task whose thread could not be started runs when another one has a thread. */
+    private boolean isPlanned(Object task) {
+        synchronized (posts) {
+            return plan == task;
+        }
+    }
+
+    private void forget(Object task) {
+        synchronized (posts) {
+            plan = plan == task ? null : plan;
         }
     }
 

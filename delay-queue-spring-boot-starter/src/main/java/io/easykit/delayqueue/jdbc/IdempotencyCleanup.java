@@ -69,7 +69,8 @@ public final class IdempotencyCleanup implements SmartLifecycle {
                 deleted += found;
             } while (found == BATCH && isRunning());
             log.debug("Deleted {} expired records of handled messages", deleted);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // It must not go up: there would be no further pass.
             log.warn(
                     "Old records of handled messages cannot be deleted, so the table delay_queue_handled grows: {}. Check"
                             + " the database, and the right to delete. The next attempt follows in {}.",

@@ -280,7 +280,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
         } catch (SQLException e) {
             rollBack(transaction, e);
             throw new IllegalStateException(e.getMessage(), e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             rollBack(transaction, e);
             throw e;
         }

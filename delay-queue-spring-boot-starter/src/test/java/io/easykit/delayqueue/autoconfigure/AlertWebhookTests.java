@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,27 @@ class AlertWebhookTests {
         webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
         assertThat(posted(1).path("text").asString(""))
                 .isEqualTo("[shop \"1\"] orders: dead is within its limit again");
+    }
+
+    @Test
+    void postsAnAlertWithTheNextOneIfItsThreadCouldNotBeStarted() {
+        AtomicInteger errors = new AtomicInteger(1);
+        ScheduledThreadPoolExecutor scarce = new ScheduledThreadPoolExecutor(1, task -> {
+            if (errors.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task, "posts");
+        });
+        String address = "http://localhost:" + server.getAddress().getPort() + "/secret-token";
+        AlertWebhook webhook = new AlertWebhook(address, SLACK, Duration.ofSeconds(5), "", scarce);
+        webhook.onAlertRaised(RAISED);
+        webhook.onAlertResolved(new AlertResolved("orders", Kind.DEAD));
+        webhook.onAlertRaised(RAISED);
+
+        assertThat(posted(2).path("text").asString("")).contains("over the limit");
+        assertThat(posted(1).path("text").asString("")).contains("within its limit again");
+        webhook.close();
+        assertThat(bodies).hasSize(3);
     }
 
     @Test

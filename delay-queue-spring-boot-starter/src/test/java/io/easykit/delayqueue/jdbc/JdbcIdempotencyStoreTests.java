@@ -422,6 +422,55 @@ class JdbcIdempotencyStoreTests {
         assertThat(cleanup.isRunning()).isFalse();
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void deletesAgainAfterAnError(boolean inTransaction) throws Exception {
+        AtomicInteger errors = new AtomicInteger(1);
+        DataSource failing = new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection real = super.getConnection();
+                return inTransaction ? failingOnce(real, errors) : real;
+            }
+        };
+        JdbcIdempotencyStore weak = new JdbcIdempotencyStore(
+                failing,
+                new JdbcTransactionManager(failing) {
+                    @Override
+                    protected Object doGetTransaction() {
+                        if (!inTransaction && errors.getAndDecrement() > 0) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        return super.doGetTransaction();
+                    }
+                },
+                RETENTION);
+        run(store, "old");
+        age(Duration.ofSeconds(601));
+        IdempotencyCleanup cleanup = new IdempotencyCleanup(Duration.ofMillis(20));
+        cleanup.use(weak);
+
+        cleanup.start();
+
+        await().until(() -> records() == 0);
+        assertThat(errors.get()).isLessThan(1);
+        cleanup.stop();
+    }
+
+    private static Connection failingOnce(Connection real, AtomicInteger errors) {
+        return (Connection) Proxy.newProxyInstance(
+                Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement") && errors.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("Java heap space");
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
     @Test
     void theScriptMayRunAgain() throws Exception {
         run(store, "a");
