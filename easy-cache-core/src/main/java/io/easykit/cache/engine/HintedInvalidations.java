@@ -53,8 +53,8 @@ final class HintedInvalidations implements Consumer<String> {
         if (isReadPlanned.compareAndSet(false, true)) {
             try {
                 background.execute(this::readEpochs);
-            } catch (RuntimeException notRun) {
-                // All threads are busy, or a decorator of tasks has failed.
+            } catch (RuntimeException | Error notRun) {
+                // All threads are busy, another one cannot be started, or a decorator of tasks has failed.
                 isReadPlanned.set(false);
                 log.debug("The epochs are not read after a hint. They are read again within a second", notRun);
             }

@@ -84,7 +84,7 @@ final class EntryClock {
                 }
                 updating.set(false);
             });
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             updating.set(false);
             log.debug("Cannot read the clock of Redis, so scripts decide whether values have expired", failure);
         }

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class HintedInvalidationsTests {
 
@@ -26,7 +28,7 @@ class HintedInvalidationsTests {
     private final CacheKey<String> key = spec.key(1);
     private Consumer<String> hints = any -> {};
     private Runnable afterRead = () -> {};
-    private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final EasyCacheEngine here = bench.builder(new JacksonValueCodec())
             .store(CacheSpec.DEFAULT_CLUSTER, withHints(bench.store))
             .nearLevels(() -> CaffeineLocalLevel.near(100, System::nanoTime))
@@ -59,9 +61,12 @@ class HintedInvalidationsTests {
     }
 
     private void run(Runnable task) {
-        RuntimeException fault = failure.getAndSet(null);
-        if (fault != null) {
-            throw fault;
+        Throwable fault = failure.getAndSet(null);
+        if (fault instanceof Error error) {
+            throw error;
+        }
+        if (fault instanceof RuntimeException exception) {
+            throw exception;
         }
         task.run();
     }
@@ -116,13 +121,19 @@ class HintedInvalidationsTests {
         assertThat(read()).isEqualTo("new");
     }
 
+    private static List<Throwable> failures() {
+        return List.of(
+                new IllegalStateException("no request is bound to this thread"),
+                new OutOfMemoryError("unable to create native thread"));
+    }
+
     /** For example a decorator of tasks that needs state of the caller's thread. */
-    @Test
-    void anExecutorThatFailsOnceDoesNotEndTheReads() {
+    @ParameterizedTest
+    @MethodSource("failures")
+    void anExecutorThatFailsOnceDoesNotEndTheReads(Throwable once) {
         read();
         database.set("new");
         elsewhere.invalidate(List.of(spec.all()));
-        RuntimeException once = new IllegalStateException("no request is bound to this thread");
         failure.set(once);
         hints.accept(spec.all().name());
         assertThat(read()).isEqualTo("old");

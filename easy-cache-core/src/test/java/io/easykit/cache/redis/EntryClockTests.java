@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EntryClockTests {
 
@@ -96,12 +98,16 @@ class EntryClockTests {
                 .isPositive();
     }
 
-    @Test
-    void readsTheTimeAgainAfterACallThatFailsAtOnce() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void readsTheTimeAgainAfterACallThatFailsAtOnce(boolean isError) {
         AtomicInteger calls = new AtomicInteger();
         EntryClock failing = new EntryClock(
                 () -> {
                     if (calls.getAndIncrement() == 0) {
+                        if (isError) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
                         throw new IllegalStateException("no connection");
                     }
                     return CompletableFuture.completedFuture(NOW);
