@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -86,17 +87,25 @@ final class BackgroundExecutor implements SmartLifecycle {
 
     /** Stops on a thread of its own, so that all beans of a lifecycle phase wait at the same time. */
     static void stopApart(String threadNames, Runnable stop, Runnable callback) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        stop.run();
-                    } finally {
-                        callback.run();
-                    }
-                },
-                threadNames + "stop");
+        stopApart(task -> new Thread(task, threadNames + "stop"), stop, callback);
+    }
+
+    /** If no thread can be started, it stops on the calling one: the application waits for the callback. */
+    static void stopApart(ThreadFactory threads, Runnable stop, Runnable callback) {
+        Runnable task = () -> {
+            try {
+                stop.run();
+            } finally {
+                callback.run();
+            }
+        };
+        Thread thread = threads.newThread(task);
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError noThread) {
+            task.run();
+        }
     }
 
     @Override

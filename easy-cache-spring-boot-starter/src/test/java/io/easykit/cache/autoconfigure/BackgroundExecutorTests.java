@@ -3,6 +3,8 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +28,29 @@ class BackgroundExecutorTests {
 
         calls.stop();
         assertThatThrownBy(() -> calls.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+    }
+
+    @Test
+    void stopsOnTheCallingThreadIfNoOtherOneCanBeStarted() {
+        calls.start();
+        List<String> calledBack = new ArrayList<>();
+
+        BackgroundExecutor.stopApart(ThreadWithoutMemory::new, calls::stop, () -> calledBack.add("stopped"));
+
+        assertThat(calledBack).containsExactly("stopped");
+        assertThat(calls.isRunning()).isFalse();
+    }
+
+    private static final class ThreadWithoutMemory extends Thread {
+
+        private ThreadWithoutMemory(Runnable task) {
+            super(task);
+        }
+
+        @Override
+        public synchronized void start() {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
     }
 
     /** So the stops of one lifecycle phase wait at the same time. */
