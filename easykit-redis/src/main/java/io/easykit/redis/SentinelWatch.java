@@ -107,9 +107,9 @@ final class SentinelWatch {
             }
             client.getResources().timer().newTimeout(this::repeat, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
             return true;
-        } catch (RuntimeException | Error stopped) {
-            // Also if the thread of the timer could not be started. The next call tries it again.
-            log.trace("The factory is stopped, so its sentinels are not queried", stopped);
+        } catch (RuntimeException | Error failure) {
+            // The factory is stopped, or the thread of the timer could not be started. The next call tries it again.
+            log.trace("The sentinels are not queried until the next call", failure);
             return false;
         }
     }
