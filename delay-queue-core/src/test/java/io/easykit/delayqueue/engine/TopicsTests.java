@@ -155,12 +155,7 @@ class TopicsTests {
 
     @Test
     void addsAgainTheShardsThatTheStoreHasLost() {
-        store.declare("orders", 2);
-        store.grow("orders", 5);
-        Topics topics = new Topics(store, topic -> Topics.UNSET, now::get);
-        topics.shards("orders");
-        StoreState.redeclare(store, "orders", 2);
-        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        Topics topics = grownAndLost();
 
         assertThat(topics.shards("orders").all()).isEqualTo(5);
         assertThat(store.declared("orders").all()).isEqualTo(5);
