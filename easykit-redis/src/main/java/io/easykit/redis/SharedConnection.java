@@ -12,11 +12,13 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -37,6 +39,13 @@ final class SharedConnection {
 
     /** Time between two attempts to connect while no caller waits for a connection. */
     private static final Duration REPEAT_PAUSE = Duration.ofMillis(200);
+
+    /** How often to connect until Lettuce tells why it cannot. */
+    private static final int ATTEMPTS_FOR_A_REASON = 3;
+
+    /** What Lettuce says if a connection was closed before it has looked at the reply of the server. */
+    private static final Set<String> NO_REASONS =
+            Set.of("Connection closed prematurely", "RedisHandshakeHandler not registered");
 
     private final LettuceConnectionFactory factory;
     private final AtomicReference<@Nullable Attempt> connection = new AtomicReference<>();
@@ -179,11 +188,34 @@ final class SharedConnection {
             factory.resetConnection();
         }
         long began = System.nanoTime();
-        RedisConnection fresh = factory.getConnection();
+        RedisConnection fresh = connected();
         boolean another = everConnected
                 && System.nanoTime() - began >= SLOW_CONNECT.toNanos()
                 && !(factory.getNativeClient() instanceof RedisClusterClient);
         return another ? anotherConnection(fresh) : fresh;
+    }
+
+    /**
+     * Connects once more if the failure does not name its reason. A server that refuses a connection, for example because of a
+     * wrong password, is closed by Lettuce at once, and two of its threads race: in about one attempt of forty on a busy
+     * machine the one that waits for the connection learns only that it is closed. An outage is logged once, so its line must
+     * name the reason.
+     */
+    private RedisConnection connected() {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return factory.getConnection();
+            } catch (RedisConnectionFailureException failure) {
+                if (attempt == ATTEMPTS_FOR_A_REASON || namesReason(failure)) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    private static boolean namesReason(RedisConnectionFailureException failure) {
+        Throwable root = failure.getMostSpecificCause();
+        return root.getMessage() == null || !NO_REASONS.contains(root.getMessage());
     }
 
     /**

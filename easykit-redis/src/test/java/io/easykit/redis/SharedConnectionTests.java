@@ -1,0 +1,99 @@
+package io.easykit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.easykit.test.RedisServer;
+import io.lettuce.core.RedisConnectionException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisPassword;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+class SharedConnectionTests {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Connection closed prematurely", "RedisHandshakeHandler not registered"})
+    void namesTheReasonOfTheServerAlthoughLettuceHidesItAtFirst(String hidden) {
+        try (RedisServer server = RedisServer.start("--requirepass", "secret")) {
+            RedisStandaloneConfiguration redis = new RedisStandaloneConfiguration(server.host(), server.port());
+            redis.setPassword(RedisPassword.of("wrong"));
+
+            assertThat(failureOf(new HidesItsReasonTwice(redis, hidden)))
+                    .rootCause()
+                    .hasMessageStartingWith("WRONGPASS");
+        }
+    }
+
+    @Test
+    void endsAfterThreeConnectionsThatWereClosedWithoutAReason() throws IOException {
+        AtomicInteger accepted = new AtomicInteger();
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread closes = new Thread(() -> closeEachConnection(server, accepted));
+            closes.setDaemon(true);
+            closes.start();
+
+            Throwable failure = failureOf(
+                    new LettuceConnectionFactory(server.getInetAddress().getHostAddress(), server.getLocalPort()));
+
+            assertThat(failure).hasRootCauseMessage("Connection closed prematurely");
+            assertThat(accepted).hasValue(3);
+        }
+    }
+
+    private static void closeEachConnection(ServerSocket server, AtomicInteger accepted) {
+        try {
+            while (true) {
+                Socket connection = server.accept();
+                accepted.incrementAndGet();
+                // What is not read would reset the connection.
+                assertThat(connection.getInputStream().read(new byte[1000])).isPositive();
+                connection.close();
+            }
+        } catch (IOException closed) {
+            // The test is over.
+        }
+    }
+
+    private static Throwable failureOf(LettuceConnectionFactory factory) {
+        factory.afterPropertiesSet();
+        factory.start();
+        try {
+            return catchThrowable(() -> new SharedConnection(factory).get().join())
+                    .getCause();
+        } finally {
+            factory.destroy();
+        }
+    }
+
+    /** Its first two failures are those of the race in Lettuce. */
+    private static final class HidesItsReasonTwice extends LettuceConnectionFactory {
+
+        private final String hidden;
+        private int calls;
+
+        HidesItsReasonTwice(RedisStandaloneConfiguration redis, String hidden) {
+            super(redis);
+            this.hidden = hidden;
+        }
+
+        @Override
+        public RedisConnection getConnection() {
+            if (++calls > 2) {
+                return super.getConnection();
+            }
+            throw new RedisConnectionFailureException(
+                    "Unable to connect to Redis",
+                    new RedisConnectionException("Unable to connect", new IllegalStateException(hidden)));
+        }
+    }
+}
