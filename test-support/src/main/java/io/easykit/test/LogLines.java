@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -46,6 +47,9 @@ public final class LogLines {
     /** Classes that log a text which they are given, by calls that the patterns above find. */
     static final Set<String> GIVEN_THEIR_TEXTS =
             Set.of("RepeatedLines", "ShardEvents", "UnknownOutcome", "RedisStartupCheck", "SettingsReport");
+
+    /** The lines by the names of their modules. To read a module takes a second, and each case of a test needs them. */
+    private static final Map<String, List<Line>> WRITTEN = new ConcurrentHashMap<>();
 
     private LogLines() {}
 
@@ -85,7 +89,12 @@ public final class LogLines {
     public static List<Line> written(Predicate<String> modules) {
         return modules().stream()
                 .filter(modules)
-                .flatMap(module -> sources(ROOT.resolve(module)))
+                .flatMap(module -> WRITTEN.computeIfAbsent(module, LogLines::writtenIn).stream())
+                .toList();
+    }
+
+    private static List<Line> writtenIn(String module) {
+        return sources(ROOT.resolve(module))
                 .flatMap(file -> lines(name(file), read(file)))
                 .toList();
     }

@@ -58,7 +58,7 @@ public abstract class LogLinesContract {
                             .filteredOn(written -> written.begins(line))
                             .isNotEmpty();
                     assertThat(reason.reset().results().map(found -> '"' + found.group() + '"'))
-                            .allMatch(LogLines.code()::contains);
+                            .allMatch(text -> LogLines.code().contains(text));
                 }));
     }
 
