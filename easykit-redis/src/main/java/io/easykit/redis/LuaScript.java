@@ -8,15 +8,15 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
-import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -32,14 +32,8 @@ public final class LuaScript {
     /** The line between the two parts of a script. */
     private static final String SECOND_PART = "\n---- Second part\n";
 
-    /** A declaration of the prelude: a function, or a value. */
-    private static final Pattern DECLARATION = Pattern.compile("(?m)^local (?:function )?(\\w+)(?:\\(| =)");
-
-    /** Comments, and texts in quotes: no names are used in them. */
-    private static final Pattern PROSE = Pattern.compile("--.*|'[^'\n]*'|\"[^\"\n]*\"");
-
-    /** A name that is no field, as in {@code string.format}. */
-    private static final Pattern NAME = Pattern.compile("(?<![.\\w])\\w+");
+    /** The beginning of a line of the prelude that declares a function or a value. */
+    private static final Pattern DECLARATION = Pattern.compile("local (?:function )?(\\w+)(?:\\(| =)");
 
     /** The prelude beside each class. A product has some forty scripts with the same one. */
     private static final ClassValue<List<Block>> PRELUDES = new ClassValue<>() {
@@ -85,32 +79,74 @@ public final class LuaScript {
         List<Block> left = new ArrayList<>(PRELUDES.get(beside));
         StringBuilder text = new StringBuilder();
         for (String part : script.split(SECOND_PART, 2)) {
-            List<Block> used = usedIn(part, left);
-            used.forEach(block -> text.append(block.text).append("\n\n"));
+            takeUsedIn(part, left).forEach(block -> text.append(block.text).append("\n\n"));
             text.append(part);
-            left.removeAll(used);
         }
         return text.toString();
     }
 
-    private static List<Block> usedIn(String script, List<Block> blocks) {
+    /** Removes the blocks that a script uses, and returns them in their order. */
+    private static Deque<Block> takeUsedIn(String script, List<Block> blocks) {
         Deque<Block> used = new ArrayDeque<>();
-        Set<String> names = new HashSet<>(namesIn(script));
+        Set<String> names = namesIn(script);
         for (int i = blocks.size() - 1; i >= 0; i--) {
-            Block block = blocks.get(i);
-            if (block.isUsed(names)) {
+            if (blocks.get(i).isUsed(names)) {
+                Block block = blocks.remove(i);
                 used.addFirst(block);
                 names.addAll(block.names);
             }
         }
-        return List.copyOf(used);
+        return used;
     }
 
+    /**
+     * Returns the names that are used: the words outside comments and texts in quotes that are no field, as in
+     * {@code string.format}. Without patterns, which are slow in a JVM that has just started and reads some forty scripts.
+     */
     private static Set<String> namesIn(String script) {
-        return NAME.matcher(PROSE.matcher(script).replaceAll(""))
-                .results()
-                .map(MatchResult::group)
-                .collect(Collectors.toUnmodifiableSet());
+        Set<String> names = new HashSet<>();
+        int at = 0;
+        while (at < script.length()) {
+            int end = endOfToken(script, at);
+            if (isPartOfName(script.charAt(at)) && !isField(script, at)) {
+                names.add(script.substring(at, end));
+            }
+            at = end;
+        }
+        return names;
+    }
+
+    /** Two dots join texts. */
+    private static boolean isField(String script, int start) {
+        return start > 0 && script.charAt(start - 1) == '.' && !script.startsWith("..", start - 2);
+    }
+
+    /** The end of the word, the comment, the text in quotes, or the other character that begins here. */
+    private static int endOfToken(String script, int start) {
+        char first = script.charAt(start);
+        int end = start + 1;
+        if (isPartOfName(first)) {
+            while (end < script.length() && isPartOfName(script.charAt(end))) {
+                end++;
+            }
+        } else if (script.startsWith("--", start)) {
+            end = endOfLine(script, start);
+        } else if (first == '\'' || first == '"') {
+            int closing = script.indexOf(first, end);
+            if (closing > 0 && closing < endOfLine(script, start)) {
+                end = closing + 1;
+            }
+        }
+        return end;
+    }
+
+    private static int endOfLine(String script, int start) {
+        int end = script.indexOf('\n', start);
+        return end < 0 ? script.length() : end;
+    }
+
+    private static boolean isPartOfName(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     }
 
     /**
@@ -166,16 +202,18 @@ public final class LuaScript {
     private record Block(String text, List<String> declared, Set<String> names) {
 
         static Block of(String text) {
-            List<String> declared = DECLARATION
-                    .matcher(text)
-                    .results()
-                    .map(match -> match.group(1))
-                    .toList();
+            List<String> declared = new ArrayList<>();
+            for (String line : text.split("\n", -1)) {
+                Matcher declaration = DECLARATION.matcher(line);
+                if (declaration.lookingAt()) {
+                    declared.add(declaration.group(1));
+                }
+            }
             return new Block(text.stripTrailing(), declared, namesIn(text));
         }
 
         boolean isUsed(Set<String> after) {
-            return declared.isEmpty() || declared.stream().anyMatch(after::contains);
+            return declared.isEmpty() || !Collections.disjoint(declared, after);
         }
     }
 }

@@ -36,6 +36,16 @@ class LuaScriptTests {
                 .isEqualTo(VALUES + "if redis.call('EXISTS', waiting) == 0 then return 0 end\n" + FUNCTIONS);
     }
 
+    @Test
+    void usesNoNamesOfCommentsTextsAndFields() {
+        assertThat(text("no-uses.lua")).isEqualTo(LuaScript.resource(LuaScriptTests.class, "no-uses.lua"));
+    }
+
+    @Test
+    void usesNamesBesideTexts() {
+        assertThat(text("use-after-text.lua")).startsWith(VALUES).contains("local function total()");
+    }
+
     private static String text(String file) {
         return LuaScript.read(LuaScriptTests.class, file, UnaryOperator.identity())
                 .text();

@@ -18,12 +18,12 @@ import io.easykit.redis.SpringCalls;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -48,8 +48,11 @@ final class ShardScripts {
     private final @Nullable ReplicatedScripts replicated;
     private final RedisKeys keys;
     private final SlotRetry slots;
-    private final Map<QueueScript, LuaScript> scripts = new EnumMap<>(QueueScript.class);
+    private final UnaryOperator<String> edit;
     private final Remedies remedies;
+
+    /** Each script is read when it is first used, so that the start of an application does not wait for all. */
+    private final Map<QueueScript, LuaScript> scripts = new ConcurrentHashMap<>();
 
     /**
      * @param replicated null if the driver cannot wait for replicas
@@ -66,10 +69,8 @@ final class ShardScripts {
         this.replicated = replicated;
         this.keys = keys;
         this.slots = slots;
+        this.edit = edit;
         this.remedies = new Remedies(keys.allWakeups(), slot -> list(QueueScript.DIAGNOSE, slot, new Arguments()));
-        for (QueueScript name : QueueScript.values()) {
-            scripts.put(name, name.load(edit));
-        }
     }
 
     /** @param onReplacement runs after a connection was replaced, because its server answered no more */
@@ -95,7 +96,9 @@ final class ShardScripts {
 
     void loadAll() {
         try {
-            scripts.values().forEach(executor::load);
+            for (QueueScript name : QueueScript.values()) {
+                executor.load(script(name));
+            }
         } catch (DataAccessException | RedisException e) {
             throw QueueFailures.translate("to load the scripts", e);
         }
@@ -313,6 +316,6 @@ final class ShardScripts {
     }
 
     private LuaScript script(QueueScript name) {
-        return Objects.requireNonNull(scripts.get(name));
+        return scripts.computeIfAbsent(name, first -> first.load(edit));
     }
 }
