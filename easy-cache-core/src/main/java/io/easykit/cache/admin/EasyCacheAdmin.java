@@ -60,7 +60,8 @@ public interface EasyCacheAdmin {
      * dropped at once. This node's local level drops it, too. A local level of another node is used only while that node does
      * not reach Redis, so it may return the value until the TTL of the level.
      *
-     * @return whether Redis has acknowledged it; if not, this node delivers it when Redis answers
+     * @return whether Redis has acknowledged it; if not, this node delivers it when Redis answers, or another one delivers it
+     *     from the outbox
      * @throws UnknownClusterException if the key's cluster is not configured
      */
     boolean evict(CacheKey<?> key);
@@ -71,7 +72,8 @@ public interface EasyCacheAdmin {
      * second). Entries of other prefixes that were computed from these stay.
      *
      * @param clusterId null if this node has the prefix on one cluster only
-     * @return whether Redis has acknowledged it; if not, this node delivers it when Redis answers
+     * @return whether Redis has acknowledged it; if not, this node delivers it when Redis answers, or another one delivers it
+     *     from the outbox
      * @throws UnknownCacheException if this node has no such cache, or has it on several clusters
      */
     boolean drop(@Nullable String clusterId, String prefix);

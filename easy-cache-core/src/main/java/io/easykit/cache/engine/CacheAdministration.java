@@ -195,7 +195,7 @@ final class CacheAdministration implements EasyCacheAdmin {
     @Override
     public boolean drop(@Nullable String clusterId, String prefix) {
         CacheSpec<?> spec = caches.find(clusterId, prefix).spec();
-        boolean acknowledged = clusters.of(spec).clearing().drop(spec.all());
+        boolean acknowledged = clusters.of(spec).drop(spec.all());
         log.info(
                 "All entries of '{}' in Redis '{}' are dropped by an operator{}",
                 prefix,

@@ -241,6 +241,19 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         return delivered;
     }
 
+    /**
+     * Clears a cache for an operator.
+     *
+     * @return whether Redis has acknowledged it
+     */
+    boolean drop(CacheKey<?> all) {
+        boolean acknowledged = clearing.drop(all);
+        if (!acknowledged && outbox != null) {
+            outbox.addLate(List.of(all));
+        }
+        return acknowledged;
+    }
+
     /** See {@link InvalidationDelivery#invalidateAgain(List)}. */
     void invalidateAgain(List<CacheKey<?>> keys) {
         delivery.invalidateAgain(keys);

@@ -90,10 +90,19 @@ final class OutboxWriter {
         cover(keys, token, lease, sentAt);
     }
 
+    /** Redis has acknowledged no mark of an update whose data may have changed already: nothing covers it but an earlier mark. */
+    void notPrepared(Collection<? extends CacheKey<?>> keys, String token) {
+        cover(token).ends.putIfAbsent(keys.iterator().next(), ticker.nanoTime());
+    }
+
     private Cover cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
-        Cover cover = covers.computeIfAbsent(token, any -> new Cover());
+        Cover cover = cover(token);
         cover.ends.put(keys.iterator().next(), sentAt + lease.toNanos());
         return cover;
+    }
+
+    private Cover cover(String token) {
+        return covers.computeIfAbsent(token, any -> new Cover());
     }
 
     /**

@@ -127,9 +127,9 @@ final class UpdatePhases {
     }
 
     /** Prepares updates whose work may be done already. Refuses none. Returns whether Redis has acknowledged all. */
-    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token) {
+    boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token) {
         return inEach(
-                keys, null, (cluster, group, lease) -> cluster.preparation().prepareLate(group, token, lease));
+                keys, null, (cluster, group, lease) -> cluster.preparation().prepareEnded(group, token, lease));
     }
 
     /**

@@ -166,6 +166,15 @@ final class UpdatePreparation {
         return prepared;
     }
 
+    /** As {@link #prepareLate}, for an update that has no other mark. Without this one its end is written to the outbox. */
+    boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        boolean prepared = prepareLate(keys, token, lease);
+        if (!prepared && outbox != null && !keys.isEmpty()) {
+            outbox.notPrepared(keys, token);
+        }
+        return prepared;
+    }
+
     private void cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
         if (outbox != null && !keys.isEmpty()) {
             outbox.prepared(keys, token, lease, sentAt);

@@ -106,7 +106,7 @@ final class Updates {
     /** Ends updates that are not prepared, and whose work may still be committed. */
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = UpdatePhases.newToken();
-        endPrepared(keys, token, phases.prepareLate(keys, token));
+        endPrepared(keys, token, phases.prepareEnded(keys, token));
     }
 
     /** Waits for other nodes, or leaves that to the update or transaction around this one. */

@@ -157,8 +157,8 @@ class OutboxRecoveryTests {
             awaitQueued(1);
             Caller<Boolean> stop = TwoNodes.inBackground(relay()::stop);
             second.result();
-            end.countDown();
             first.result();
+            end.countDown();
             stop.result();
             assertThat(log.warnings()).isEmpty();
         }

@@ -786,13 +786,77 @@ class OutboxTests {
         assertThat(read()).isEqualTo("new");
     }
 
-    @Test
-    void anInvalidationAfterTheChangeIsWrittenWhenItCannotBeDelivered() {
+    enum Invalidation {
+        ENTRY {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.invalidate(KEY);
+            }
+        },
+        ENTRIES {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.invalidate(List.of(KEY, AP.key(2)));
+            }
+        },
+        ALL {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.invalidateAll(AP);
+            }
+        },
+        ALL_AND_ENTRY {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.invalidate(
+                        List.of(AP.all(), CacheSpec.of("view", String.class).key(1)));
+            }
+        },
+        ENTRY_BY_AN_OPERATOR {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.admin().evict(KEY);
+            }
+        },
+        ALL_BY_AN_OPERATOR {
+            @Override
+            void send(EasyCacheEngine node) {
+                node.admin().drop(null, AP.prefix());
+            }
+        };
+
+        abstract void send(EasyCacheEngine node);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInvalidationAfterTheChangeIsWrittenWhenItCannotBeDelivered(Invalidation invalidation) {
+        cut.fetch(KEY, () -> data);
         data = "new";
-        cut.invalidate(KEY);
+        invalidation.send(cut);
+        assertThat(outbox.waiting()).isEqualTo(1);
 
         round(other);
         assertThat(read()).isEqualTo("new");
+    }
+
+    /** It may have been read from the database, and stored, before the commit. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = ".*_BY_AN_OPERATOR")
+    void anInvalidationInACallbackIsWrittenAgainAfterALateCommit(Invalidation invalidation) {
+        bench.transactions.keepConnection();
+        invalidation.send(cut);
+        pass(Epochs.SEEN_BY_ALL.plus(SECOND));
+        assertThat(read()).isEqualTo("old");
+        assertThat(outbox.waiting()).isZero();
+
+        data = "new";
+        bench.transactions.giveBackConnection();
+        probe(cut);
+
+        pass(Epochs.SEEN_BY_ALL.plus(SECOND));
+        assertThat(read()).isEqualTo("new");
+        assertThat(outbox.waiting()).isZero();
     }
 
     @Test
