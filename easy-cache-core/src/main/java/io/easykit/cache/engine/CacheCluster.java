@@ -10,7 +10,6 @@ import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
-import io.easykit.cache.store.Partitions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -48,9 +47,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     private final @Nullable OutboxRelay relay;
     private final Ticker ticker;
 
-    /** One for each partition, in their order. */
-    private volatile List<RecoveryWorker> workers;
-
+    private final RecoveryWorkers workers;
     private volatile Function<CacheSpec<?>, CacheCluster> clusters = any -> this;
     private boolean started;
 
@@ -84,9 +81,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox, ticker);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
         this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
-        this.workers = newWorkers();
+        this.workers = new RecoveryWorkers(availability, this.store::partitions, this::newWorker);
         store.onHint(new HintedInvalidations(id, near, epochs, engine));
-        this.store.onReconnect(server -> workers.forEach(worker -> worker.onReconnect(server)));
+        this.store.onReconnect(server -> workers.all().forEach(worker -> worker.onReconnect(server)));
     }
 
     /** The levels of this JVM in front of one Redis: while it is away, and while it is available. */
@@ -105,7 +102,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
             started = true;
             afterStop.started();
             epochs.markUnknown();
-            workers.forEach(RecoveryWorker::start);
+            workers.start();
         }
         if (relay != null) {
             relay.start();
@@ -118,43 +115,14 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         }
         if (started) {
             started = false;
-            workers.forEach(RecoveryWorker::stop);
+            workers.stop();
             afterStop.stopped();
         }
     }
 
-    /**
-     * Follows the store if the same keys do not belong together any more: its partitions become known with the first
-     * connection, or slots were moved. Waits until all is well, unless the partitions were not known before.
-     *
-     * @return whether anything was changed
-     */
     @Override
     public boolean repartition() {
-        Partitions present = availability.partitions();
-        Partitions next = store.partitions();
-        boolean known = present.count() > 1;
-        boolean well = availability.state() == Availability.State.AVAILABLE;
-        boolean news = next != present && (known || next.count() > 1);
-        if (!news || (known && !well)) {
-            return false;
-        }
-        synchronized (this) {
-            if (availability.partitions() != present) {
-                return false;
-            }
-            workers.forEach(RecoveryWorker::stop);
-            availability.repartition(next);
-            workers = newWorkers();
-            if (started) {
-                workers.forEach(RecoveryWorker::start);
-            }
-            return true;
-        }
-    }
-
-    private List<RecoveryWorker> newWorkers() {
-        return availability.breakers().stream().map(this::newWorker).toList();
+        return workers.repartition();
     }
 
     private RecoveryWorker newWorker(CircuitBreaker breaker) {
@@ -196,14 +164,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     }
 
     List<RecoveryWorker> workers() {
-        return workers;
-    }
-
-    private RecoveryWorker worker(CircuitBreaker breaker) {
-        return workers.stream()
-                .filter(one -> one.breaker() == breaker)
-                .findFirst()
-                .orElse(workers.get(0));
+        return workers.all();
     }
 
     /** Null without an outbox. */
@@ -229,7 +190,7 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
             Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
         List<CacheKey<?>> delivered = new ArrayList<>(clearing.end(PrefixClearing.clearedBy(keys), token));
         delivered.addAll(delivery.invalidate(
-                PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> worker(breaker)
+                PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> workers.of(breaker)
                         .submitDelivery()));
         boolean undelivered = delivered.size() < keys.size();
         if (outbox != null) {

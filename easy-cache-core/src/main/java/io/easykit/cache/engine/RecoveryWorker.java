@@ -200,7 +200,7 @@ final class RecoveryWorker {
     void tick() {
         safely(upkeep::invalidateLateCommits);
         safely(() -> {
-            if (upkeep.repartition()) {
+            if (upkeep.repartition() || partitions != availability.partitions()) {
                 log.debug("Redis '{}' has other partitions now", delivery.clusterId());
             } else if (breaker.mayRead()) {
                 maintain();

@@ -14,6 +14,9 @@ import org.springframework.core.task.TaskDecorator;
  */
 final class BackgroundExecutor implements SmartLifecycle {
 
+    /** After the cache at a start, and before it at a stop: while a call updates an entry, the cache renews its mark. */
+    static final int PHASE = EasyCacheLifecycle.PHASE + 1;
+
     private static final int THREADS = 8;
 
     /** How long a stop waits for running refreshes, which are of no use to the stopped application. */
@@ -115,7 +118,7 @@ final class BackgroundExecutor implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return RedisConnections.PHASE + 1;
+        return PHASE;
     }
 
     private SimpleAsyncTaskExecutor create() {

@@ -88,7 +88,7 @@ final class CallSteps implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return RedisConnections.PHASE + 1;
+        return BackgroundExecutor.PHASE;
     }
 
     /** The threads between a start and a stop, and how many calls run. */

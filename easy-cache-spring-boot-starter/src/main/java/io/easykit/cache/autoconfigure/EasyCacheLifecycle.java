@@ -14,6 +14,8 @@ import org.springframework.context.SmartLifecycle;
 /** Starts and stops the cache. Fails the start if a required Redis does not reply. */
 final class EasyCacheLifecycle implements SmartLifecycle {
 
+    static final int PHASE = RedisConnections.PHASE + 1;
+
     /** The first connection of a JVM may take longer than the command timeout. */
     private static final int ATTEMPTS = 10;
 
@@ -60,7 +62,7 @@ final class EasyCacheLifecycle implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return RedisConnections.PHASE + 1;
+        return PHASE;
     }
 
     private static Optional<Problem> awaitAnswer(String clusterId, RedisConnections connections) {

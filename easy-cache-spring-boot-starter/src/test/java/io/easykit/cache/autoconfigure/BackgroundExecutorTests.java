@@ -18,7 +18,7 @@ class BackgroundExecutorTests {
     void refusesCallsWhileItDoesNotRunAndNamesTheRemedy() throws Exception {
         assertThatThrownBy(() -> calls.execute(() -> {}))
                 .isInstanceOf(RejectedExecutionException.class)
-                .hasMessageContaining("the threads 'any-…' run from the lifecycle phase 1")
+                .hasMessageContaining("the threads 'any-…' run from the lifecycle phase 2")
                 .hasMessageContaining("Call it from a bean with a higher phase");
 
         calls.start();

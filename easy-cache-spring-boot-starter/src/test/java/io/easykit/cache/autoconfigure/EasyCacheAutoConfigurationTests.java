@@ -286,6 +286,18 @@ class EasyCacheAutoConfigurationTests {
         });
     }
 
+    /** The cache renews the marks of their updates. */
+    @Test
+    void stopsAfterTheCallsThatRun() {
+        runner.run(context -> {
+            int phase = context.getBean(EasyCacheLifecycle.class).getPhase();
+            assertThat(context.getBeansOfType(BackgroundExecutor.class).values())
+                    .hasSize(2)
+                    .allMatch(calls -> calls.getPhase() > phase);
+            assertThat(context.getBean(CallSteps.class).getPhase()).isGreaterThan(phase);
+        });
+    }
+
     @Test
     void stopsAndStartsAsOftenAsOneLikes() {
         runner.run(context -> {
