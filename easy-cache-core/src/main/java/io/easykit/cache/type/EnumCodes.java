@@ -5,6 +5,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -38,12 +39,24 @@ final class EnumCodes {
                 .anyMatch(annotation -> annotation.annotationType().getName().equals(VALUE));
     }
 
-    /** The field of a constant, with its annotations. */
-    static Field fieldOf(Enum<?> constant) {
+    /** The field of a constant, with its annotations. An obfuscator may have given it another name. */
+    static Optional<Field> fieldOf(Enum<?> constant) {
+        Class<?> type = constant.getDeclaringClass();
         try {
-            return constant.getDeclaringClass().getDeclaredField(constant.name());
-        } catch (NoSuchFieldException impossible) {
-            throw new IllegalStateException(impossible);
+            return Optional.of(type.getDeclaredField(constant.name()));
+        } catch (NoSuchFieldException renamed) {
+            return Stream.of(type.getDeclaredFields())
+                    .filter(field -> field.isEnumConstant() && holds(field, constant))
+                    .findFirst();
+        }
+    }
+
+    private static boolean holds(Field field, Enum<?> constant) {
+        try {
+            field.setAccessible(true);
+            return field.get(null) == constant;
+        } catch (ReflectiveOperationException | RuntimeException unreadable) {
+            return false;
         }
     }
 

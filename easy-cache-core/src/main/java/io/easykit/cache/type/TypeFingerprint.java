@@ -171,7 +171,7 @@ public final class TypeFingerprint {
         List<AccessibleObject> codes = EnumCodes.membersOf(type);
         for (Object constant : type.getEnumConstants()) {
             text.append(((Enum<?>) constant).name());
-            visitAnnotations(EnumCodes.fieldOf((Enum<?>) constant));
+            EnumCodes.fieldOf((Enum<?>) constant).ifPresent(this::visitAnnotations);
             codes.forEach(code -> text.append('=').append(EnumCodes.read(code, constant)));
             text.append(',');
         }

@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
@@ -23,6 +24,12 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.ClassWriter;
+import org.springframework.asm.FieldVisitor;
+import org.springframework.asm.MethodVisitor;
+import org.springframework.asm.SpringAsmInfo;
 import org.springframework.core.ResolvableType;
 
 /** Two versions of an application on one store, while a deployment rolls. */
@@ -380,6 +387,47 @@ class VersionsTests {
 
     private static String obfuscated(String source) {
         return TypeFingerprint.of(Sources.compile(source, text -> text.replace("odd_name", "odd.name")));
+    }
+
+    /** Usual rules of an obfuscator keep {@code values()} and {@code valueOf}, but not the fields of the constants. */
+    @Test
+    void seeTheAnnotationsOfConstantsThatAnObfuscatorHasRenamed() {
+        String source = "public enum Value { @com.fasterxml.jackson.annotation.JsonProperty(\"%s\") A, B }";
+        String old = TypeFingerprint.of(Sources.compile(source.formatted("x"), VersionsTests::withRenamedFields));
+        assertThat(TypeFingerprint.of(Sources.compile(source.formatted("x"), VersionsTests::withRenamedFields)))
+                .isEqualTo(old);
+        assertThat(TypeFingerprint.of(Sources.compile(source.formatted("y"), VersionsTests::withRenamedFields)))
+                .isNotEqualTo(old);
+    }
+
+    private static String withRenamedFields(String bytes) {
+        ClassWriter renamed = new ClassWriter(0);
+        new ClassReader(bytes.getBytes(ISO_8859_1)).accept(new RenamedFields(renamed), 0);
+        return new String(renamed.toByteArray(), ISO_8859_1);
+    }
+
+    private static final class RenamedFields extends ClassVisitor {
+
+        RenamedFields(ClassVisitor next) {
+            super(SpringAsmInfo.ASM_VERSION, next);
+        }
+
+        @Override
+        public FieldVisitor visitField(int access, String name, String descriptor, String signature, Object value) {
+            return super.visitField(access, "of" + name, descriptor, signature, value);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                int access, String name, String descriptor, String signature, String[] exceptions) {
+            MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+            return new MethodVisitor(SpringAsmInfo.ASM_VERSION, next) {
+                @Override
+                public void visitFieldInsn(int opcode, String owner, String field, String type) {
+                    super.visitFieldInsn(opcode, owner, owner.equals("app/Value") ? "of" + field : field, type);
+                }
+            };
+        }
     }
 
     /** The text of such an object is another one in each JVM. */
