@@ -97,6 +97,10 @@ final class Browser implements AutoCloseable {
                 "--no-sandbox",
                 "--disable-dev-shm-usage",
                 "--disable-gpu",
+                // Otherwise each load of the page starts a process, and those of the pages before live on.
+                "--renderer-process-limit=1",
+                "--disable-site-isolation-trials",
+                "--in-process-gpu",
                 "--disable-background-networking",
                 "--disable-component-update",
                 "--disable-sync");
