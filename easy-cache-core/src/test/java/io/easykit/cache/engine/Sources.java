@@ -16,12 +16,25 @@ import javax.tools.JavaCompiler;
 import javax.tools.JavaFileManager;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /** Compiles classes while a test runs: two versions of one class, each in a loader of its own. */
 final class Sources {
 
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+
+    /** One for all compilations: it opens and lists every jar of the class path, which takes longer than to compile. */
+    private static final JavaFileManager FILES = filesOfThisJvm();
+
     private Sources() {}
+
+    private static JavaFileManager filesOfThisJvm() {
+        StandardJavaFileManager files = COMPILER.getStandardFileManager(null, null, null);
+        files.handleOption(
+                "-classpath", List.of(System.getProperty("java.class.path")).iterator());
+        return files;
+    }
 
     /** The class {@code app.Value} of this text, which may have more classes beside it. */
     static Class<?> compile(String source) {
@@ -31,8 +44,7 @@ final class Sources {
     /** @param obfuscator changes the bytes of each class, as a text of the same length */
     static Class<?> compile(String source, UnaryOperator<String> obfuscator) {
         Map<String, ByteArrayOutputStream> classes = new HashMap<>();
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        JavaFileManager inMemory = new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
+        JavaFileManager inMemory = new ForwardingJavaFileManager<>(FILES) {
             @Override
             public JavaFileObject getJavaFileForOutput(
                     Location location, String name, JavaFileObject.Kind kind, FileObject sibling) {
@@ -51,8 +63,7 @@ final class Sources {
                         return "package app; " + source;
                     }
                 };
-        List<String> options = List.of("-parameters", "-classpath", System.getProperty("java.class.path"));
-        assertThat(compiler.getTask(null, inMemory, null, options, null, List.of(file))
+        assertThat(COMPILER.getTask(null, inMemory, null, List.of("-parameters"), null, List.of(file))
                         .call())
                 .as(source)
                 .isTrue();
