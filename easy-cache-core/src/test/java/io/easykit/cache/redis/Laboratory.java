@@ -1,25 +1,19 @@
 package io.easykit.cache.redis;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.Outcome;
-import io.easykit.redis.ScriptReply;
+import io.easykit.test.RawRedis;
+import io.easykit.test.RawRedis.RedisError;
 import io.easykit.test.RedisServer;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.TransactionResult;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the shipped scripts on a real Redis, on any state of one key and at any time.
@@ -34,32 +28,45 @@ import java.util.concurrent.Future;
 final class Laboratory implements AutoCloseable {
 
     static final String TIME_LINE = "local time = redis.call('TIME')";
-    private static final String TEST_TIME_LINE = "local time = {redis.call('GET', 'clock'), '0'}";
+    private static final String TEST_TIME_LINE = "local time = {now, '0'}";
+
+    /**
+     * A script with the entry before it and after it, in one round trip: Redis's own clock stands still meanwhile, so not even a
+     * key with 1 ms to live goes. The keys behind the first are the time, the life of the entry, and its fields.
+     */
+    private static final String EXPERIMENT =
+            """
+            local now, life = KEYS[2], KEYS[3]
+            redis.call('DEL', KEYS[1])
+            if #KEYS > 3 then
+              redis.call('HSET', KEYS[1], unpack(KEYS, 4))
+              redis.call('PEXPIRE', KEYS[1], life)
+            end
+            local KEYS = {KEYS[1]}
+            local function script()
+            %s
+            end
+            local reply = script()
+            return {redis.call('HGETALL', KEYS[1]), redis.call('PTTL', KEYS[1]), reply}""";
 
     private static final long TICK_MILLIS = 1_000_000;
     private static final long FIRST_TICK = 1_700_000;
     /** Remaining life of a key in its last tick, in ms: long for a test, and less than a tick. */
     private static final long LAST_MOMENT = TICK_MILLIS / 10;
 
-    private static final byte[] KEY = "entry".getBytes(ISO_8859_1);
-    private static final byte[] CLOCK = "clock".getBytes(ISO_8859_1);
-
-    private final RedisClient client;
-    private final StatefulRedisConnection<byte[], byte[]> connection;
-    private final RedisAsyncCommands<byte[], byte[]> redis;
+    private final RawRedis redis;
     private final boolean remember;
-    private final Map<CacheScript, String> shas = new EnumMap<>(CacheScript.class);
+    private final Map<CacheScript, byte[]> shas = new EnumMap<>(CacheScript.class);
     private final Map<Entry.Content, Entry> entries = new HashMap<>();
     private final Map<Call, Result> known = new HashMap<>();
     private int calls;
 
     Laboratory(RedisServer server, ScriptTexts scripts, boolean remember) {
-        this.client = RedisClient.create(RedisURI.create(server.uri()));
-        this.connection = client.connect(ByteArrayCodec.INSTANCE);
-        this.redis = connection.async();
+        this.redis = server.connect();
         this.remember = remember;
         for (CacheScript script : CacheScript.values()) {
-            shas.put(script, get(redis.scriptLoad(withTestTime(scripts.of(script)))));
+            String experiment = EXPERIMENT.formatted(withTestTime(scripts.of(script)));
+            shas.put(script, (byte[]) requireNonNull(redis.command("SCRIPT", "LOAD", experiment)));
         }
     }
 
@@ -86,7 +93,23 @@ final class Laboratory implements AutoCloseable {
         }
     }
 
-    private record Call(Entry entry, int clock, CacheScript script, List<String> arguments) {}
+    private record Call(Entry entry, int clock, CacheScript script, List<String> arguments) {
+
+        /** Spelled out as in {@link World}, for the same reason. */
+        @Override
+        public int hashCode() {
+            return 31 * (31 * (31 * System.identityHashCode(entry) + clock) + script.ordinal()) + arguments.hashCode();
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Call call
+                    && entry == call.entry
+                    && clock == call.clock
+                    && script == call.script
+                    && arguments.equals(call.arguments);
+        }
+    }
 
     Entry nothing() {
         return interned(Entry.Content.NOTHING);
@@ -121,42 +144,34 @@ final class Laboratory implements AutoCloseable {
         return (int) Math.round((serverMillis - FIRST_TICK * TICK_MILLIS) / (double) TICK_MILLIS);
     }
 
-    /** One transaction, in which Redis's own clock stands still: not even a key with 1 ms to live goes meanwhile. */
-    @SuppressWarnings("FutureReturnValueIgnored") // EXEC brings all replies
     private Result execute(Call call) {
         calls++;
-        connection.setAutoFlushCommands(false);
-        redis.multi();
-        redis.del(KEY);
-        if (call.entry.exists()) {
-            IdentityHashMap<byte[], byte[]> fields = new IdentityHashMap<>();
-            call.entry.fields().forEach((name, value) -> fields.put(bytes(name), bytes(value)));
-            redis.hset(KEY, fields);
-            redis.pexpire(KEY, Math.max((call.entry.deadline() - call.clock) * TICK_MILLIS, LAST_MOMENT));
-        }
-        redis.set(CLOCK, bytes(Long.toString(serverMillis(call.clock) / 1000)));
-        redis.evalsha(
-                shas.get(call.script),
-                call.script.reply() == ScriptReply.LIST ? ScriptOutputType.MULTI : ScriptOutputType.INTEGER,
-                new byte[][] {KEY},
-                call.arguments.stream().map(Laboratory::bytes).toArray(byte[][]::new));
-        redis.hgetall(KEY);
-        redis.pttl(KEY);
-        Future<TransactionResult> exec = redis.exec();
-        connection.flushCommands();
-        connection.setAutoFlushCommands(true);
-        TransactionResult replies = get(exec);
-        int last = replies.size() - 1;
-        Object reply = replies.get(last - 2);
-        if (reply instanceof Exception failure) {
+        List<byte[]> command = new ArrayList<>();
+        command.add(bytes("EVALSHA"));
+        command.add(shas.get(call.script));
+        command.add(bytes(Integer.toString(3 + 2 * call.entry.fields().size())));
+        command.add(bytes("entry"));
+        command.add(bytes(Long.toString(serverMillis(call.clock) / 1000)));
+        command.add(bytes(Long.toString(Math.max((call.entry.deadline() - call.clock) * TICK_MILLIS, LAST_MOMENT))));
+        call.entry.fields().forEach((name, value) -> {
+            command.add(bytes(name));
+            command.add(bytes(value));
+        });
+        call.arguments.forEach(argument -> command.add(bytes(argument)));
+        try {
+            List<?> after = (List<?>) requireNonNull(redis.command(command.toArray(byte[][]::new)));
+            Entry entry = entry((List<?>) after.get(0), (Long) after.get(1), call.clock);
+            return new Result(entry, texts(after.size() > 2 ? after.get(2) : null));
+        } catch (RedisError failure) {
             throw new AssertionError(call.script + " failed on " + call.entry, failure);
         }
-        return new Result(entry(replies.get(last - 1), replies.get(last), call.clock), texts(reply));
     }
 
-    private Entry entry(Map<byte[], byte[]> fields, long life, int clock) {
+    private Entry entry(List<?> fields, long life, int clock) {
         TreeMap<String, String> texts = new TreeMap<>();
-        fields.forEach((name, value) -> texts.put(text(name), text(value)));
+        for (int i = 0; i < fields.size(); i += 2) {
+            texts.put(text((byte[]) fields.get(i)), text((byte[]) fields.get(i + 1)));
+        }
         int deadline = life < 0 ? Entry.NEVER : clock + (int) Math.round(life / (double) TICK_MILLIS);
         return interned(new Entry.Content(texts, deadline));
     }
@@ -171,7 +186,7 @@ final class Laboratory implements AutoCloseable {
                 : script;
     }
 
-    private static Object texts(Object reply) {
+    private static Object texts(@Nullable Object reply) {
         if (reply instanceof List<?> list) {
             return list.stream().map(Laboratory::texts).toList();
         }
@@ -186,19 +201,8 @@ final class Laboratory implements AutoCloseable {
         return new String(bytes, ISO_8859_1);
     }
 
-    private static <T> T get(Future<T> reply) {
-        try {
-            return reply.get();
-        } catch (ExecutionException failure) {
-            throw new IllegalStateException(failure);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(stop);
-        }
-    }
-
     @Override
     public void close() {
-        client.shutdown();
+        redis.close();
     }
 }

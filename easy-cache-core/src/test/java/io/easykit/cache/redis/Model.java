@@ -11,7 +11,9 @@ import io.easykit.cache.redis.World.Row;
 import io.easykit.cache.redis.World.Updater;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -70,6 +72,7 @@ final class Model implements Explorer.Rules<World> {
     private final boolean keeps;
     private final String allowsStale;
     private final String windowMillis;
+    private final Set<Entry> consistentEntries = new HashSet<>();
 
     /**
      * @param lastTick where the clock stops
@@ -156,7 +159,13 @@ final class Model implements Explorer.Rules<World> {
     }
 
     private static List<String> fields(World world) {
-        return world.readers().stream().map(Reader::field).distinct().toList();
+        List<String> fields = new ArrayList<>();
+        for (Reader reader : world.readers()) {
+            if (!fields.contains(reader.field())) {
+                fields.add(reader.field());
+            }
+        }
+        return fields;
     }
 
     @Override
@@ -471,8 +480,12 @@ final class Model implements Explorer.Rules<World> {
     @Override
     public void check(World world) {
         Entry entry = world.entry();
-        checkFields(world, entry);
-        fields(world).forEach(field -> checkReads(world, entry, field));
+        if (consistentEntries.add(entry)) {
+            checkFields(world, entry);
+        }
+        for (String field : fields(world)) {
+            checkReads(world, entry, field);
+        }
         if (!world.repeated()) {
             checkLoadLeases(world);
         }
@@ -491,9 +504,18 @@ final class Model implements Explorer.Rules<World> {
             int version = decoded(world, value.substring(10), field);
             requireServable(world, version, world.floor(), "a fetch now would bring");
         }
-        if (world.updaters().stream().noneMatch(Updater::tells) && world.rows().isEmpty()) {
+        if (world.rows().isEmpty() && !hasUpdaterThatTells(world)) {
             checkDelivered(world, hit, reply);
         }
+    }
+
+    private static boolean hasUpdaterThatTells(World world) {
+        for (Updater updater : world.updaters()) {
+            if (updater.tells()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable Integer hit(World world, String field) {
@@ -502,7 +524,9 @@ final class Model implements Explorer.Rules<World> {
     }
 
     private static int decoded(World world, String envelope, String field) {
-        require(world, Entry.isOf(field, envelope), "a reader of " + field + " would decode a foreign value");
+        if (!Entry.isOf(field, envelope)) {
+            throw violation(world, "a reader of " + field + " would decode a foreign value");
+        }
         return Entry.versionOf(envelope);
     }
 
@@ -533,11 +557,13 @@ final class Model implements Explorer.Rules<World> {
 
     /** A repeated fetch may be granted a load lease beside the reader that took over from it. No other fetch may. */
     private static void checkLoadLeases(World world) {
-        List<String> rights = world.readers().stream()
-                .filter(reader -> reader.isLoading(world.clock()))
-                .map(reader -> reader.loadLease().substring(0, 8))
-                .toList();
-        require(world, rights.stream().distinct().count() == rights.size(), "two readers load with one load lease");
+        Set<String> rights = new HashSet<>();
+        for (Reader reader : world.readers()) {
+            if (reader.isLoading(world.clock())) {
+                String right = reader.loadLease().substring(0, 8);
+                require(world, rights.add(right), "two readers load with one load lease");
+            }
+        }
     }
 
     private static void checkFields(World world, Entry entry) {
@@ -577,10 +603,10 @@ final class Model implements Explorer.Rules<World> {
         boolean inWindow = consistency == Consistency.AP
                 && version < world.staleUntil().size()
                 && world.clock() < world.staleUntil().get(version);
-        require(
-                world,
-                version >= floor || inWindow,
-                what + " version " + version + ", where " + floor + " is the oldest that may be returned");
+        if (version < floor && !inWindow) {
+            throw violation(
+                    world, what + " version " + version + ", where " + floor + " is the oldest that may be returned");
+        }
     }
 
     private static void requireNoOtherLoadLease(World world, Entry before, Reader reader) {
@@ -600,8 +626,12 @@ final class Model implements Explorer.Rules<World> {
 
     private static void require(World world, boolean holds, String otherwise) {
         if (!holds) {
-            throw new Violation(otherwise + " (clock " + world.clock() + ", " + world.entry() + ")");
+            throw violation(world, otherwise);
         }
+    }
+
+    private static Violation violation(World world, String what) {
+        return new Violation(what + " (clock " + world.clock() + ", " + world.entry() + ")");
     }
 
     // Arguments of the scripts
