@@ -81,16 +81,32 @@ public final class RawRedis implements AutoCloseable {
      * @throws RedisError if the reply is an error
      */
     public @Nullable Object command(byte[]... arguments) {
+        Object reply = pipeline(List.<byte[][]>of(arguments)).get(0);
+        if (reply instanceof RedisError error) {
+            throw error;
+        }
+        return reply;
+    }
+
+    /**
+     * Sends all commands, then waits for all replies: one round trip.
+     *
+     * @return the reply to each command, as of {@link #command(byte[][])}; an error is an element of type {@link RedisError}
+     */
+    public List<@Nullable Object> pipeline(List<byte[][]> commands) {
         try {
-            write(arguments);
-            out.flush();
-            Object reply = read();
-            if (reply instanceof RedisError error) {
-                throw error;
+            for (byte[][] command : commands) {
+                write(command);
             }
-            return reply;
+            out.flush();
+            List<@Nullable Object> replies = new ArrayList<>(commands.size());
+            for (int i = 0; i < commands.size(); i++) {
+                replies.add(read());
+            }
+            return replies;
         } catch (IOException e) {
-            throw new UncheckedIOException("No reply to " + text(arguments[0]), e);
+            throw new UncheckedIOException(
+                    "No reply to " + commands.stream().map(command -> text(command[0])).toList(), e);
         }
     }
 
@@ -193,30 +209,16 @@ public final class RawRedis implements AutoCloseable {
         };
     }
 
-    /** Sends all commands, then waits for all replies, none of which may be nil. */
+    /** As {@link #pipeline}, for commands whose replies must be neither errors nor nil. */
     private List<Object> commands(List<byte[][]> commands) {
-        try {
-            for (byte[][] command : commands) {
-                write(command);
-            }
-            out.flush();
-            List<Object> replies = new ArrayList<>();
-            RedisError refused = null;
-            for (int i = 0; i < commands.size(); i++) {
-                Object reply = read();
-                if (reply instanceof RedisError error) {
-                    refused = error;
-                } else {
-                    replies.add(notNil(reply));
-                }
-            }
-            if (refused != null) {
+        List<Object> replies = new ArrayList<>();
+        for (Object reply : pipeline(commands)) {
+            if (reply instanceof RedisError refused) {
                 throw refused;
             }
-            return replies;
-        } catch (IOException e) {
-            throw new UncheckedIOException("No reply to " + commands.size() + " commands", e);
+            replies.add(notNil(reply));
         }
+        return replies;
     }
 
     private static List<String> texts(Object reply) {

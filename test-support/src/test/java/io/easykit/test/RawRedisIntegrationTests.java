@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,23 @@ class RawRedisIntegrationTests {
         assertThatThrownBy(() -> redis.command("NONSENSE"))
                 .isInstanceOf(RedisError.class)
                 .hasMessageStartingWith("ERR unknown command");
+        assertThat(redis.command("PING")).isEqualTo("PONG");
+    }
+
+    @Test
+    void sendsManyCommandsInOneRoundTrip() {
+        List<byte[][]> commands = Stream.of("SET key value", "NONSENSE", "GET missing", "GET key")
+                .map(command -> Stream.of(command.split(" "))
+                        .map(part -> part.getBytes(UTF_8))
+                        .toArray(byte[][]::new))
+                .toList();
+
+        List<Object> replies = redis.pipeline(commands);
+
+        assertThat(replies).hasSize(4).element(0).isEqualTo("OK");
+        assertThat(replies.get(1)).isInstanceOf(RedisError.class);
+        assertThat(replies.get(2)).isNull();
+        assertThat(Replies.text(replies.get(3))).isEqualTo("value");
         assertThat(redis.command("PING")).isEqualTo("PONG");
     }
 

@@ -31,8 +31,7 @@ final class Laboratory implements AutoCloseable {
     private static final String TEST_TIME_LINE = "local time = {now, '0'}";
 
     /**
-     * A script with the entry before it and after it, in one round trip: Redis's own clock stands still meanwhile, so not even a
-     * key with 1 ms to live goes. The keys behind the first are the time, the life of the entry, and its fields.
+     * A script with the entry before it and after it, in one round trip, in which Redis's own clock stands still. The keys behind the first are the time, the life of the entry, and its fields.
      */
     private static final String EXPERIMENT =
             """
@@ -51,6 +50,10 @@ final class Laboratory implements AutoCloseable {
 
     private static final long TICK_MILLIS = 1_000_000;
     private static final long FIRST_TICK = 1_700_000;
+
+    /** So many results are remembered: about 1 GB. */
+    private static final int MOST_KNOWN = 2_000_000;
+
     /** Remaining life of a key in its last tick, in ms: long for a test, and less than a tick. */
     private static final long LAST_MOMENT = TICK_MILLIS / 10;
 
@@ -121,6 +124,9 @@ final class Laboratory implements AutoCloseable {
         if (result == null) {
             result = execute(call);
             if (remember) {
+                if (known.size() == MOST_KNOWN) {
+                    known.clear();
+                }
                 known.put(call, result);
             }
         }
