@@ -1,17 +1,14 @@
 package io.easykit.cache.redis;
 
 import io.easykit.cache.Consistency;
+import io.easykit.cache.redis.Explorer.Step;
 import io.easykit.cache.redis.Laboratory.Result;
 import io.easykit.cache.redis.Model.Violation;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Clears a cache while two nodes read an entry of it: the shipped scripts on the entry and on the hash with the epochs, through
@@ -25,7 +22,7 @@ import java.util.function.UnaryOperator;
  *   <li>CP, on any node: nothing older than an update that has returned.
  * </ol>
  */
-final class ClearingModel {
+final class ClearingModel implements Explorer.Rules<ClearingModel.World> {
 
     /** Parts of the protocol that are left out. */
     enum Fault {
@@ -94,6 +91,39 @@ final class ClearingModel {
             int bound,
             String lease,
             int loaded) {
+
+        /** Spelled out as in {@link io.easykit.cache.redis.World}, for the same reason. */
+        @Override
+        public int hashCode() {
+            int hash = name.hashCode();
+            hash = 31 * hash + epoch.hashCode();
+            hash = 31 * hash + (clearing ? 1 : 0);
+            hash = 31 * hash + (current ? 1 : 0);
+            hash = 31 * hash + floor;
+            hash = 31 * hash + reads;
+            hash = 31 * hash + at.hashCode();
+            hash = 31 * hash + used.hashCode();
+            hash = 31 * hash + bound;
+            hash = 31 * hash + lease.hashCode();
+            return 31 * hash + loaded;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Node node
+                            && clearing == node.clearing
+                            && current == node.current
+                            && floor == node.floor
+                            && reads == node.reads
+                            && at == node.at
+                            && bound == node.bound
+                            && loaded == node.loaded
+                            && name.equals(node.name)
+                            && epoch.equals(node.epoch)
+                            && used.equals(node.used)
+                            && lease.equals(node.lease));
+        }
 
         Node knows(String newEpoch, boolean isClearing, boolean isCurrent, int newFloor) {
             return new Node(
@@ -174,7 +204,7 @@ final class ClearingModel {
      * @param returned version of the last CP update that has returned
      * @param repeats how many replies may still get lost
      */
-    private record World(
+    record World(
             Entry entry,
             Entry epochs,
             int clock,
@@ -183,6 +213,31 @@ final class ClearingModel {
             int repeats,
             List<Node> nodes,
             List<Updater> updaters) {
+
+        @Override
+        public int hashCode() {
+            int hash = System.identityHashCode(entry);
+            hash = 31 * hash + System.identityHashCode(epochs);
+            hash = 31 * hash + clock;
+            hash = 31 * hash + version;
+            hash = 31 * hash + returned;
+            hash = 31 * hash + repeats;
+            hash = 31 * hash + nodes.hashCode();
+            return 31 * hash + updaters.hashCode();
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof World world
+                    && entry == world.entry
+                    && epochs == world.epochs
+                    && clock == world.clock
+                    && version == world.version
+                    && returned == world.returned
+                    && repeats == world.repeats
+                    && nodes.equals(world.nodes)
+                    && updaters.equals(world.updaters);
+        }
 
         World withEntry(Entry value) {
             return new World(value, epochs, clock, version, returned, repeats, nodes, updaters);
@@ -249,8 +304,6 @@ final class ClearingModel {
         }
     }
 
-    private record Step(String what, World next) {}
-
     /** Visits every state, and returns how many there are. */
     int visitAll(int updaters, int reads, int repeats) {
         List<Updater> all = new ArrayList<>();
@@ -269,35 +322,14 @@ final class ClearingModel {
                         new Node(
                                 "b", "0", false, consistency == Consistency.CP, 0, reads, ReaderAt.REST, "", 0, "", 0)),
                 List.copyOf(all));
-        Map<World, World> origins = new HashMap<>();
-        Map<World, String> ways = new HashMap<>();
-        Queue<World> next = new ArrayDeque<>(List.of(start));
-        origins.put(start, start);
-        for (World world = next.poll(); world != null; world = next.poll()) {
-            List<Step> steps;
-            try {
-                steps = steps(world);
-            } catch (Violation violation) {
-                throw new Violation(violation.getMessage() + " after: " + schedule(world, origins, ways));
-            }
-            for (Step step : steps) {
-                if (origins.putIfAbsent(step.next, world) == null) {
-                    ways.put(step.next, step.what);
-                    next.add(step.next);
-                }
-            }
-        }
-        return origins.size();
+        Explorer<World> explorer = new Explorer<>(this);
+        explorer.visitAll(start);
+        return explorer.states();
     }
 
-    private static String schedule(World end, Map<World, World> origins, Map<World, String> ways) {
-        List<String> schedule = new ArrayList<>();
-        for (World world = end; ways.containsKey(world); world = origins.get(world)) {
-            schedule.add(ways.get(world));
-        }
-        Collections.reverse(schedule);
-        return String.join("; ", schedule);
-    }
+    /** Only what a read returns is checked, in its step. */
+    @Override
+    public void check(World world) {}
 
     private Entry warm() {
         Result fetched = laboratory.run(laboratory.nothing(), 0, CacheScript.FETCH, fetchArguments("warm", "0"));
@@ -307,13 +339,14 @@ final class ClearingModel {
                 .entry();
     }
 
-    private List<Step> steps(World world) {
-        List<Step> steps = new ArrayList<>();
+    @Override
+    public List<Step<World>> steps(World world) {
+        List<Step<World>> steps = new ArrayList<>();
         if (world.nodes.stream().allMatch(node -> node.reads == 0)) {
             return steps;
         }
         if (world.clock < lastTick) {
-            steps.add(new Step("tick", world.ticks()));
+            steps.add(new Step<>("tick", world.ticks()));
         }
         for (Node node : world.nodes) {
             addLook(steps, world, node);
@@ -332,38 +365,38 @@ final class ClearingModel {
 
     // Nodes
 
-    private void addLook(List<Step> steps, World world, Node node) {
+    private void addLook(List<Step<World>> steps, World world, Node node) {
         String epoch = world.epochs.fields().getOrDefault(PREFIX, "0");
         int seen = world.isClearing() ? 0 : world.version;
         boolean current = consistency == Consistency.CP;
-        steps.add(new Step(
+        steps.add(new Step<>(
                 node.name + " reads the epochs", world.with(node.knows(epoch, world.isClearing(), current, seen))));
         if (node.clearing) {
             Result ended = laboratory.run(
                     world.epochs, world.clock, CacheScript.END_EXPIRED_CLEARS, List.of(PREFIX, node.epoch));
-            steps.add(new Step(node.name + " ends what is expired", world.withEpochs(ended.entry())));
+            steps.add(new Step<>(node.name + " ends what is expired", world.withEpochs(ended.entry())));
         }
     }
 
-    private void addRead(List<Step> steps, World world, Node node) {
+    private void addRead(List<Step<World>> steps, World world, Node node) {
         switch (node.at) {
             case REST -> addArrival(steps, world, node);
             case FETCH -> addFetch(steps, world, node);
             case LOAD ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         node.name + " loads version " + world.version, world.with(node.hasLoaded(world.version))));
             case STORE -> {
                 String epoch = faults.contains(Fault.COMPARES_THE_EPOCH_TOO_LATE) ? node.epoch : node.used;
                 Result stored = laboratory.run(
                         world.entry, world.clock, CacheScript.STORE, storeArguments(node.lease, epoch, node.loaded));
-                steps.add(new Step(
+                steps.add(new Step<>(
                         node.name + " stores version " + node.loaded,
                         world.withEntry(stored.entry()).with(node.isDone())));
             }
         }
     }
 
-    private void addArrival(List<Step> steps, World world, Node node) {
+    private void addArrival(List<Step<World>> steps, World world, Node node) {
         if (node.reads == 0) {
             return;
         }
@@ -372,14 +405,14 @@ final class ClearingModel {
             return;
         }
         if (strong && node.clearing && !faults.contains(Fault.IGNORES_CLEARINGS)) {
-            steps.add(new Step(node.name + " loads and stores nothing", world.with(node.isDone())));
+            steps.add(new Step<>(node.name + " loads and stores nothing", world.with(node.isDone())));
             return;
         }
         int oldest = strong ? Math.max(node.floor, world.returned) : node.floor;
-        steps.add(new Step(node.name + " arrives", world.with(node.arrives(oldest))));
+        steps.add(new Step<>(node.name + " arrives", world.with(node.arrives(oldest))));
     }
 
-    private void addFetch(List<Step> steps, World world, Node node) {
+    private void addFetch(List<Step<World>> steps, World world, Node node) {
         Result fetched = laboratory.run(
                 world.entry, world.clock, CacheScript.FETCH, fetchArguments(node.name + node.reads + "  ", node.used));
         List<?> reply = (List<?>) fetched.reply();
@@ -390,10 +423,10 @@ final class ClearingModel {
                     throw new Violation(node.name + " gets version " + version + ", where " + node.bound
                             + " is the oldest that may be returned");
                 }
-                steps.add(new Step(node.name + " hits version " + version, world.with(node.isDone())));
+                steps.add(new Step<>(node.name + " hits version " + version, world.with(node.isDone())));
             }
             case "NEED_QUERY" ->
-                steps.add(new Step(
+                steps.add(new Step<>(
                         node.name + " takes the load lease",
                         world.withEntry(fetched.entry()).with(node.takesLoadLease((String) reply.get(3)))));
             case "NEED_WAIT" -> {}
@@ -403,7 +436,7 @@ final class ClearingModel {
 
     // Updaters, on the first node
 
-    private void addUpdate(List<Step> steps, World world, Updater updater) {
+    private void addUpdate(List<Step<World>> steps, World world, Updater updater) {
         String name = updater.token;
         switch (updater.at) {
             case REST -> {
@@ -412,11 +445,11 @@ final class ClearingModel {
                 }
                 int until = world.clock + LEASE_TICKS;
                 if (faults.contains(Fault.DOES_NOT_PREPARE)) {
-                    steps.add(new Step(name + " begins", world.with(updater.goesOn(UpdaterAt.COMMIT, until))));
+                    steps.add(new Step<>(name + " begins", world.with(updater.goesOn(UpdaterAt.COMMIT, until))));
                     return;
                 }
                 if (faults.contains(Fault.RAISES_BEFORE_THE_COMMIT)) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " raises the epoch",
                             world.withEpochs(end(world, updater).entry())
                                     .with(updater.goesOn(UpdaterAt.COMMIT, until))));
@@ -425,30 +458,30 @@ final class ClearingModel {
                 Entry prepared = laboratory
                         .run(world.epochs, world.clock, CacheScript.PREPARE_CLEAR, List.of(PREFIX, name, LEASE))
                         .entry();
-                steps.add(new Step(
+                steps.add(new Step<>(
                         name + " prepares", world.withEpochs(prepared).with(updater.goesOn(UpdaterAt.COMMIT, until))));
                 addLostReply(steps, world, name + " prepares", prepared);
             }
             case COMMIT -> {
                 boolean early = faults.contains(Fault.RAISES_BEFORE_THE_COMMIT);
                 if (world.clock < updater.until) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " commits version " + (world.version + 1),
                             world.commits().with(early ? updater.isDone() : updater.commits(world.version + 1))));
                 }
-                steps.add(new Step(name + " rolls back", world.with(updater.goesOn(UpdaterAt.END, 0))));
+                steps.add(new Step<>(name + " rolls back", world.with(updater.goesOn(UpdaterAt.END, 0))));
             }
             case END -> {
                 Result ended = end(world, updater);
-                steps.add(new Step(name + " ends", ended(world.withEpochs(ended.entry()), updater, true)));
+                steps.add(new Step<>(name + " ends", ended(world.withEpochs(ended.entry()), updater, true)));
                 addLostReply(steps, world, name + " ends", ended.entry());
                 if (world.repeats > 0) {
-                    steps.add(new Step(name + " ends in vain", ended(world.losesReply(), updater, false)));
+                    steps.add(new Step<>(name + " ends in vain", ended(world.losesReply(), updater, false)));
                 }
             }
             case WAIT -> {
                 if (world.clock >= updater.until) {
-                    steps.add(new Step(
+                    steps.add(new Step<>(
                             name + " returns", world.returns(updater.committed).with(updater.isDone())));
                 }
             }
@@ -477,9 +510,9 @@ final class ClearingModel {
         return next.with(updater.goesOn(UpdaterAt.WAIT, world.clock + wait));
     }
 
-    private static void addLostReply(List<Step> steps, World world, String what, Entry epochs) {
+    private static void addLostReply(List<Step<World>> steps, World world, String what, Entry epochs) {
         if (world.repeats > 0) {
-            steps.add(new Step(
+            steps.add(new Step<>(
                     what + ", the reply is lost", world.withEpochs(epochs).losesReply()));
         }
     }
