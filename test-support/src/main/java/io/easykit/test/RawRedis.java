@@ -2,7 +2,6 @@ package io.easykit.test;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -37,9 +36,15 @@ public final class RawRedis implements AutoCloseable {
     private final InputStream in;
     private final OutputStream out;
 
+    /** Received bytes; those from {@link #at} to {@link #end} are not read yet. */
+    private final byte[] buffer = new byte[8192];
+
+    private int at;
+    private int end;
+
     private RawRedis(Socket socket) throws IOException {
         this.socket = socket;
-        this.in = new BufferedInputStream(socket.getInputStream());
+        this.in = socket.getInputStream();
         this.out = new BufferedOutputStream(socket.getOutputStream());
     }
 
@@ -274,10 +279,16 @@ public final class RawRedis implements AutoCloseable {
         if (length < 0) {
             return null;
         }
-        byte[] bytes = in.readNBytes(length);
-        if (bytes.length < length || in.readNBytes(2).length < 2) {
-            throw new EOFException("Redis closed the connection in the middle of a reply");
+        byte[] bytes = new byte[length];
+        for (int filled = 0; filled < length; ) {
+            fill();
+            int some = Math.min(length - filled, end - at);
+            System.arraycopy(buffer, at, bytes, filled, some);
+            at += some;
+            filled += some;
         }
+        readByte();
+        readByte();
         return bytes;
     }
 
@@ -294,14 +305,27 @@ public final class RawRedis implements AutoCloseable {
 
     private String readLine() throws IOException {
         StringBuilder line = new StringBuilder();
-        for (int c = in.read(); c != '\n'; c = in.read()) {
-            if (c < 0) {
-                throw new EOFException("Redis closed the connection");
-            }
-            line.append((char) c);
+        for (byte b = readByte(); b != '\n'; b = readByte()) {
+            line.append((char) (b & 0xff));
         }
         line.setLength(line.length() - 1);
         return line.toString();
+    }
+
+    private byte readByte() throws IOException {
+        fill();
+        return buffer[at++];
+    }
+
+    /** Waits for further bytes if all have been read. */
+    private void fill() throws IOException {
+        if (at == end) {
+            at = 0;
+            end = Math.max(0, in.read(buffer));
+            if (end == 0) {
+                throw new EOFException("Redis closed the connection");
+            }
+        }
     }
 
     private static void closeQuietly(Socket socket) {

@@ -5,6 +5,7 @@ import static io.easykit.delayqueue.redis.TestShard.frame;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.MessageInfo.State;
@@ -30,8 +31,6 @@ import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.NameRules;
-import io.easykit.test.RawRedis;
-import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,7 +50,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * Drives one shard with random producers, consumers and an operator over a line that loses, delays and doubles calls, and
@@ -67,26 +65,28 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class ProtocolChecker implements AutoCloseable {
 
+    private static final String PREFIX = "dq:{t:0}:";
     private static final String CLOCK = "test:clock";
     private static final String WAKEUPS = "test:wakeups";
 
     /** Everything in one round trip: a list of (key, has an end, content), a claim's memory in words. */
     private static final String DUMP =
             """
-            local out = {}
-            for _, key in ipairs(redis.call('KEYS', '*')) do
-              local type, value = redis.call('TYPE', key).ok, nil
-              if type == 'string' then value = redis.call('GET', key)
-              elseif type == 'hash' then value = redis.call('HGETALL', key)
-              elseif type == 'list' then value = redis.call('LRANGE', key, 0, -1)
-              else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
-              if string.find(key, '}:claim:', 1, true) then
+            local out, keys = {}, redis.call('KEYS', '*')
+            local texts = redis.call('MGET', unpack(keys))
+            for i, key in ipairs(keys) do
+              local value = texts[i]
+              if not value then
+                local type = redis.call('TYPE', key).ok
+                if type == 'hash' then value = redis.call('HGETALL', key)
+                elseif type == 'list' then value = redis.call('LRANGE', key, 0, -1)
+                else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
+              elseif string.find(key, '}:claim:', 1, true) then
                 local m = cmsgpack.unpack(value)
                 value = string.format('%.0f %.0f ', m[1], m[2]) .. table.concat(m[3], ' ')
               end
               out[#out + 1] = {key, redis.call('PTTL', key) >= 0 and 1 or 0, value}
             end
-            redis.call('DEL', 'test:wakeups')
             return out""";
 
     /** Permits and places are often used up. */
@@ -94,15 +94,12 @@ final class ProtocolChecker implements AutoCloseable {
 
     private static final Pattern BORROWED = Pattern.compile("borrowed=Borrowed\\[permits=(\\d+), until=(\\d+)]");
 
-    private final RawRedis redis = RedisServer.shared().connect();
-    private final LettuceConnectionFactory connections;
+    private final ObservedConnection redis = new ObservedConnection(DUMP);
     private final RedisQueueStore real;
 
     /** @param edit weakens the scripts, or leaves them as they are */
-    ProtocolChecker(LettuceConnectionFactory connections, UnaryOperator<String> edit) {
-        this.connections = connections;
-        this.real = new RedisQueueStore(connections, "dq:", script -> edit.apply(instrumented(script)));
-        TestShard.connect(real);
+    ProtocolChecker(UnaryOperator<String> edit) {
+        this.real = new RedisQueueStore(redis.factory(), "dq:", script -> edit.apply(instrumented(script)));
     }
 
     private static String instrumented(String script) {
@@ -130,7 +127,7 @@ final class ProtocolChecker implements AutoCloseable {
     }
 
     int run(long seed, int steps, Kind kind) {
-        redis.command("FLUSHALL");
+        redis.beforeNextScript("FLUSHALL");
         Run run = new Run(seed, kind);
         try {
             run.play(steps);
@@ -144,7 +141,6 @@ final class ProtocolChecker implements AutoCloseable {
     public void close() {
         real.close();
         redis.close();
-        connections.destroy();
     }
 
     /** A call of a client: its name and the leases it settles, for reports and promises, and the call itself. */
@@ -219,7 +215,7 @@ final class ProtocolChecker implements AutoCloseable {
             boolean stepsBack = isLimited && random.nextInt(40) == 0;
             micros += stepsBack ? -byMicros : byMicros;
             promises.elapsed += stepsBack ? 0 : byMicros;
-            redis.command("SET", CLOCK, String.valueOf(micros));
+            redis.beforeNextScript("SET", CLOCK, String.valueOf(micros));
         }
 
         private void act() {
@@ -264,6 +260,7 @@ final class ProtocolChecker implements AutoCloseable {
             history.add("t=" + micros + " " + call.name);
             calls++;
             rung.clear();
+            redis.beforeNextScript("DEL", WAKEUPS);
             Object expected = call.on.apply(model);
             Object actual = call.on.apply(real);
             Map<String, Object> before = keyspace;
@@ -277,7 +274,7 @@ final class ProtocolChecker implements AutoCloseable {
         private Map<String, Object> dump() {
             Map<String, Object> keys = new TreeMap<>();
             List<String> wakeups = List.of();
-            for (Object entry : list(redis.command("EVAL", DUMP, "0"))) {
+            for (Object entry : list(redis.seen())) {
                 List<?> parts = list(entry);
                 String key = text(parts.get(0));
                 if (key.equals(WAKEUPS)) {
@@ -285,9 +282,14 @@ final class ProtocolChecker implements AutoCloseable {
                             .map(ProtocolChecker::text)
                             .toList();
                 } else if (!key.equals(CLOCK)) {
-                    assertThat(key).startsWith("dq:{t:0}:");
-                    String name = key.substring("dq:{t:0}:".length());
-                    assertThat(parts.get(1)).as("end of " + key).isEqualTo(name.matches("claim:.*|flow") ? 1L : 0L);
+                    if (!key.startsWith(PREFIX)) {
+                        fail("key of another shard: " + key);
+                    }
+                    String name = key.substring(PREFIX.length());
+                    boolean ends = name.startsWith("claim:") || name.equals("flow");
+                    if (!parts.get(1).equals(ends ? 1L : 0L)) {
+                        fail("end of " + key);
+                    }
                     keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
                 }
             }
@@ -623,8 +625,12 @@ final class ProtocolChecker implements AutoCloseable {
             Set<String> live = new HashSet<>();
             for (String place : List.of("waiting", "inflight", "dead")) {
                 for (String id : map(keys, place).keySet()) {
-                    assertThat(live.add(id)).as(id + " is in two places").isTrue();
-                    assertThat(keys).as("body of " + id).containsKey("m:" + id);
+                    if (!live.add(id)) {
+                        fail(id + " is in two places");
+                    }
+                    if (!keys.containsKey("m:" + id)) {
+                        fail("no body of " + id);
+                    }
                 }
             }
             assertThat(map(keys, "inflight").keySet())
@@ -817,10 +823,9 @@ final class ProtocolChecker implements AutoCloseable {
 
         private static void nothingComesOrGoesUnasked(
                 Call call, Map<String, Object> before, Map<String, Object> after) {
-            bodies(after).stream()
-                    .filter(id -> !before.containsKey("m:" + id))
+            bodiesOnlyIn(after, before)
                     .forEach(id -> assertThat(call.name).as(id + " came").startsWith("send"));
-            bodies(before).stream().filter(id -> !after.containsKey("m:" + id)).forEach(id -> {
+            bodiesOnlyIn(before, after).forEach(id -> {
                 boolean acknowledged = map(before, "inflight").containsKey(id) && !call.settled.isEmpty();
                 boolean cancelled = map(before, "waiting").containsKey(id) && call.name.startsWith("cancel");
                 boolean purged = map(before, "dead").containsKey(id) && call.name.startsWith("purge");
@@ -830,11 +835,14 @@ final class ProtocolChecker implements AutoCloseable {
             });
         }
 
-        private static List<String> bodies(Map<String, Object> keys) {
-            return keys.keySet().stream()
-                    .filter(key -> key.startsWith("m:"))
-                    .map(key -> key.substring(2))
-                    .toList();
+        private static List<String> bodiesOnlyIn(Map<String, Object> keys, Map<String, Object> others) {
+            List<String> ids = new ArrayList<>();
+            for (String key : keys.keySet()) {
+                if (key.startsWith("m:") && !others.containsKey(key)) {
+                    ids.add(key.substring(2));
+                }
+            }
+            return ids;
         }
 
         private static long number(Map<String, String> map, String field) {

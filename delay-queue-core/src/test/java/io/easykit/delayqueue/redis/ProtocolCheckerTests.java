@@ -3,7 +3,6 @@ package io.easykit.delayqueue.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.redis.ProtocolChecker.Kind;
-import io.easykit.test.RedisServer;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
@@ -65,8 +64,7 @@ class ProtocolCheckerTests {
     private static void check(int seeds, int steps, Kind kind) {
         int first = ThreadLocalRandom.current().nextInt(1_000_000_000);
         long calls = 0;
-        try (ProtocolChecker checker =
-                new ProtocolChecker(TestShard.connections(RedisServer.shared()), UnaryOperator.identity())) {
+        try (ProtocolChecker checker = new ProtocolChecker(UnaryOperator.identity())) {
             for (int seed = first; seed < first + seeds; seed++) {
                 calls += checker.run(seed, steps, kind);
             }

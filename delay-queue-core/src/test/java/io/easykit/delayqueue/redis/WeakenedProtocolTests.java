@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.redis.ProtocolChecker.Kind;
-import io.easykit.test.RedisServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -186,7 +185,7 @@ class WeakenedProtocolTests {
     void isNoticed(Weakness weakness) {
         AtomicInteger weakened = new AtomicInteger();
         int noticedBy = -1;
-        try (ProtocolChecker checker = new ProtocolChecker(TestShard.connections(RedisServer.shared()), script -> {
+        try (ProtocolChecker checker = new ProtocolChecker(script -> {
             if (!script.contains(weakness.protection)) {
                 return script;
             }
