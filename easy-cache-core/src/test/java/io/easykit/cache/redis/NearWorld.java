@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,39 @@ record NearWorld(
         Hints hints,
         List<Reader> readers,
         List<Updater> updaters) {
+
+    /** Spelled out as in {@link World}, for the same reason. */
+    @Override
+    public int hashCode() {
+        int hash = System.identityHashCode(entry);
+        hash = 31 * hash + clock;
+        hash = 31 * hash + version;
+        hash = 31 * hash + staleUntil.hashCode();
+        hash = 31 * hash + floorHere;
+        hash = 31 * hash + (ownUpdate ? 1 : 0);
+        hash = 31 * hash + Objects.hashCode(near);
+        hash = 31 * hash + stamp;
+        hash = 31 * hash + hints.hashCode();
+        hash = 31 * hash + readers.hashCode();
+        return 31 * hash + updaters.hashCode();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof NearWorld world
+                        && entry == world.entry
+                        && clock == world.clock
+                        && version == world.version
+                        && floorHere == world.floorHere
+                        && ownUpdate == world.ownUpdate
+                        && stamp == world.stamp
+                        && staleUntil.equals(world.staleUntil)
+                        && Objects.equals(near, world.near)
+                        && hints.equals(world.hints)
+                        && readers.equals(world.readers)
+                        && updaters.equals(world.updaters));
+    }
 
     static final int FOR_EVER = Integer.MAX_VALUE;
 
@@ -97,6 +131,40 @@ record NearWorld(
             int sentAt,
             int expires,
             int grants) {
+
+        @Override
+        public int hashCode() {
+            int hash = name.hashCode();
+            hash = 31 * hash + at.hashCode();
+            hash = 31 * hash + reads;
+            hash = 31 * hash + arrivedAt;
+            hash = 31 * hash + floor;
+            hash = 31 * hash + (served ? 1 : 0);
+            hash = 31 * hash + loadLease.hashCode();
+            hash = 31 * hash + held;
+            hash = 31 * hash + stamp;
+            hash = 31 * hash + sentAt;
+            hash = 31 * hash + expires;
+            return 31 * hash + grants;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Reader reader
+                            && at == reader.at
+                            && reads == reader.reads
+                            && arrivedAt == reader.arrivedAt
+                            && floor == reader.floor
+                            && served == reader.served
+                            && held == reader.held
+                            && stamp == reader.stamp
+                            && sentAt == reader.sentAt
+                            && expires == reader.expires
+                            && grants == reader.grants
+                            && name.equals(reader.name)
+                            && loadLease.equals(reader.loadLease));
+        }
 
         static Reader resting(String name, int reads) {
             return new Reader(name, ReaderAt.REST, reads, 0, 0, false, "", 0, 0, 0, 0, 0);
@@ -177,6 +245,30 @@ record NearWorld(
      */
     record Updater(
             String name, boolean here, boolean prepares, UpdaterAt at, int updates, int leaseEnd, int invalidated) {
+
+        @Override
+        public int hashCode() {
+            int hash = name.hashCode();
+            hash = 31 * hash + (here ? 1 : 0);
+            hash = 31 * hash + (prepares ? 1 : 0);
+            hash = 31 * hash + at.hashCode();
+            hash = 31 * hash + updates;
+            hash = 31 * hash + leaseEnd;
+            return 31 * hash + invalidated;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Updater updater
+                            && here == updater.here
+                            && prepares == updater.prepares
+                            && at == updater.at
+                            && updates == updater.updates
+                            && leaseEnd == updater.leaseEnd
+                            && invalidated == updater.invalidated
+                            && name.equals(updater.name));
+        }
 
         static Updater resting(String name, boolean here, boolean prepares, int updates) {
             return new Updater(name, here, prepares, UpdaterAt.REST, updates, 0, 0);

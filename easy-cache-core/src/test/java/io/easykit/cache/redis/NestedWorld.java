@@ -5,6 +5,7 @@ import io.easykit.cache.redis.Model.Violation;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One state of the model with two entries: an outer value is computed from an inner one, and both are versions of the
@@ -21,6 +22,31 @@ import java.util.List;
 record NestedWorld(
         Side outer, Side inner, int clock, int version, Reader reader, Neighbour neighbour, Updater updater) {
 
+    /** Spelled out as in {@link World}, for the same reason. */
+    @Override
+    public int hashCode() {
+        int hash = outer.hashCode();
+        hash = 31 * hash + inner.hashCode();
+        hash = 31 * hash + clock;
+        hash = 31 * hash + version;
+        hash = 31 * hash + reader.hashCode();
+        hash = 31 * hash + neighbour.hashCode();
+        return 31 * hash + updater.hashCode();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof NestedWorld world
+                        && clock == world.clock
+                        && version == world.version
+                        && outer.equals(world.outer)
+                        && inner.equals(world.inner)
+                        && reader.equals(world.reader)
+                        && neighbour.equals(world.neighbour)
+                        && updater.equals(world.updater));
+    }
+
     /** No version is bounded yet. */
     static final int FOR_EVER = Integer.MAX_VALUE;
 
@@ -31,6 +57,22 @@ record NestedWorld(
      * @param staleUntil for each version, until which tick an AP read may return it although it is below the floor
      */
     record Side(Entry entry, int floor, List<Integer> staleUntil) {
+
+        @Override
+        public int hashCode() {
+            int hash = System.identityHashCode(entry);
+            hash = 31 * hash + floor;
+            return 31 * hash + staleUntil.hashCode();
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return this == other
+                    || (other instanceof Side side
+                            && entry == side.entry
+                            && floor == side.floor
+                            && staleUntil.equals(side.staleUntil));
+        }
 
         /**
          * A version that is returned now must be at least as new as a floor; AP: unless its bound is still to come.
