@@ -111,7 +111,9 @@ public final class RawRedis implements AutoCloseable {
             return replies;
         } catch (IOException e) {
             throw new UncheckedIOException(
-                    "No reply to " + commands.stream().map(command -> text(command[0])).toList(), e);
+                    "No reply to "
+                            + commands.stream().map(command -> text(command[0])).toList(),
+                    e);
         }
     }
 

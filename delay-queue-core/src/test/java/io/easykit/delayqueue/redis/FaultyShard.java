@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -164,15 +165,14 @@ final class FaultyShard implements AutoCloseable {
 
     /** Makes the next script fail at this command, and at all after it if that lasts. */
     void failAt(int command, boolean lasts) {
-        shard.redis().command("DEL", FAULT);
-        shard.redis().command("HSET", FAULT, "at", String.valueOf(command), "lasts", lasts ? "1" : "0");
+        shard.redis().command("HSET", FAULT, "at", String.valueOf(command), "lasts", lasts ? "1" : "0", "struck", "0");
     }
 
     /** Ends the fault; returns whether it met a command. */
     boolean heal() {
-        boolean struck = Long.valueOf(1).equals(shard.redis().command("HEXISTS", FAULT, "struck"));
+        byte[] struck = (byte[]) shard.redis().command("HGET", FAULT, "struck");
         shard.redis().command("DEL", FAULT);
-        return struck;
+        return struck != null && RawRedis.text(struck).equals("1");
     }
 
     /** Returns {@link #REFUSED} if the call was refused. */
@@ -216,7 +216,8 @@ final class FaultyShard implements AutoCloseable {
         return whereabouts(shard.redis().snapshot());
     }
 
-    private static SortedMap<String, List<String>> whereabouts(SortedMap<String, RawRedis.Stored> keyspace) {
+    /** The same of a keyspace. */
+    static SortedMap<String, List<String>> whereabouts(SortedMap<String, RawRedis.Stored> keyspace) {
         SortedMap<String, List<String>> found = new TreeMap<>();
         keyspace.keySet().stream()
                 .filter(key -> key.startsWith(PREFIX + "m:"))
@@ -273,10 +274,10 @@ final class FaultyShard implements AutoCloseable {
         return all;
     }
 
-    /** Runs all work to its end; returns how often each id was delivered. */
+    /** Runs all work to its end, in four rounds at most; returns how often each id was delivered. */
     Map<String, Integer> drain() {
         Map<String, Integer> delivered = new LinkedHashMap<>();
-        for (int round = 1; round <= 4; round++) {
+        for (int round = 1; round <= 4 && !left().isEmpty(); round++) {
             clock(clock + 700_000);
             store.reap(KEY, 100, 50, Duration.ZERO);
             List<Delivery> deliveries =
@@ -294,7 +295,9 @@ final class FaultyShard implements AutoCloseable {
 
     /** Keys of messages. */
     List<String> left() {
-        return shard.redis().snapshot().keySet().stream()
+        List<?> keys = (List<?>) Objects.requireNonNull(shard.redis().command("KEYS", "*"));
+        return keys.stream()
+                .map(key -> RawRedis.text((byte[]) key))
                 .filter(
                         key -> !key.matches(
                                 ".*:(count:.*|settings|samples|health|flow|claim:.*|alert:.*)|.*\\{(nodes|console)}:.*|test:.*"))

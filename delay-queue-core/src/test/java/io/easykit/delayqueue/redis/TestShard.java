@@ -102,8 +102,13 @@ final class TestShard implements AutoCloseable {
     }
 
     void clockMicros(long micros) {
-        redis.command("DEL", CLOCK);
-        redis.command("RPUSH", CLOCK, String.valueOf(micros / 1_000_000), String.valueOf(micros % 1_000_000));
+        redis.pipeline(List.of(
+                command("DEL", CLOCK),
+                command("RPUSH", CLOCK, String.valueOf(micros / 1_000_000), String.valueOf(micros % 1_000_000))));
+    }
+
+    private static byte[][] command(String... words) {
+        return Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
     }
 
     /** Commands in which the key is named without the shard's prefix, one a line, words separated by blanks. */
