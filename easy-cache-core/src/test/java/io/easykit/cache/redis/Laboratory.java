@@ -101,7 +101,7 @@ final class Laboratory implements AutoCloseable {
         /** Spelled out as in {@link World}, for the same reason. */
         @Override
         public int hashCode() {
-            return 31 * (31 * (31 * System.identityHashCode(entry) + clock) + script.ordinal()) + arguments.hashCode();
+            return 31 * (31 * (31 * System.identityHashCode(entry) + clock) + script.hashCode()) + arguments.hashCode();
         }
 
         @Override
