@@ -38,6 +38,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,10 @@ final class ProtocolChecker implements AutoCloseable {
     private static final String CLOCK = "test:clock";
     private static final String WAKEUPS = "test:wakeups";
 
-    /** Everything in one round trip: a list of (key, has an end, content), a claim's memory in words. */
+    /**
+     * The whole keyspace: for each key its name, whether it has an end, how many values follow, and these; -1 for one text. A claim's
+     * memory is in words. One flat list: Redis sends each list in a list with a system call of its own.
+     */
     private static final String DUMP =
             """
             local out, keys = {}, redis.call('KEYS', '*')
@@ -77,15 +81,18 @@ final class ProtocolChecker implements AutoCloseable {
             for i, key in ipairs(keys) do
               local value = texts[i]
               if not value then
-                local type = redis.call('TYPE', key).ok
-                if type == 'hash' then value = redis.call('HGETALL', key)
-                elseif type == 'list' then value = redis.call('LRANGE', key, 0, -1)
+                local kind = redis.call('TYPE', key).ok
+                if kind == 'hash' then value = redis.call('HGETALL', key)
+                elseif kind == 'list' then value = redis.call('LRANGE', key, 0, -1)
                 else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
               elseif string.find(key, '}:claim:', 1, true) then
                 local m = cmsgpack.unpack(value)
                 value = string.format('%.0f %.0f ', m[1], m[2]) .. table.concat(m[3], ' ')
               end
-              out[#out + 1] = {key, redis.call('PTTL', key) >= 0 and 1 or 0, value}
+              local isText, at = type(value) == 'string', #out
+              out[at + 1], out[at + 2] = key, redis.call('PTTL', key) >= 0 and 1 or 0
+              out[at + 3] = isText and -1 or #value
+              for n, part in ipairs(isText and {value} or value) do out[at + 3 + n] = part end
             end
             return out""";
 
@@ -274,23 +281,27 @@ final class ProtocolChecker implements AutoCloseable {
         private Map<String, Object> dump() {
             Map<String, Object> keys = new TreeMap<>();
             List<String> wakeups = List.of();
-            for (Object entry : list(redis.seen())) {
-                List<?> parts = list(entry);
-                String key = text(parts.get(0));
+            Iterator<?> seen = list(redis.seen()).iterator();
+            while (seen.hasNext()) {
+                String key = text(seen.next());
+                Object hasEnd = seen.next();
+                int size = ((Long) seen.next()).intValue();
+                List<String> values = new ArrayList<>();
+                for (int i = 0; i < Math.abs(size); i++) {
+                    values.add(text(seen.next()));
+                }
                 if (key.equals(WAKEUPS)) {
-                    wakeups = list(parts.get(2)).stream()
-                            .map(ProtocolChecker::text)
-                            .toList();
+                    wakeups = values;
                 } else if (!key.equals(CLOCK)) {
                     if (!key.startsWith(PREFIX)) {
                         fail("key of another shard: " + key);
                     }
                     String name = key.substring(PREFIX.length());
                     boolean ends = name.startsWith("claim:") || name.equals("flow");
-                    if (!parts.get(1).equals(ends ? 1L : 0L)) {
+                    if (!hasEnd.equals(ends ? 1L : 0L)) {
                         fail("end of " + key);
                     }
-                    keys.put(name, parts.get(2) instanceof List<?> pairs ? map(pairs) : text(parts.get(2)));
+                    keys.put(name, size < 0 ? values.get(0) : map(values));
                 }
             }
             assertThat(wakeups).as("wakeups").isEqualTo(rung);
@@ -859,10 +870,10 @@ final class ProtocolChecker implements AutoCloseable {
         return (Map<String, String>) keys.getOrDefault(key, Map.of());
     }
 
-    private static Map<String, String> map(List<?> pairs) {
+    private static Map<String, String> map(List<String> pairs) {
         Map<String, String> map = new TreeMap<>();
         for (int i = 0; i < pairs.size(); i += 2) {
-            map.put(text(pairs.get(i)), text(pairs.get(i + 1)));
+            map.put(pairs.get(i), pairs.get(i + 1));
         }
         return map;
     }

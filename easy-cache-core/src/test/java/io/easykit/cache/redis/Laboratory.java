@@ -31,7 +31,11 @@ final class Laboratory implements AutoCloseable {
     private static final String TEST_TIME_LINE = "local time = {now, '0'}";
 
     /**
-     * A script with the entry before it and after it, in one round trip, in which Redis's own clock stands still. The keys behind the first are the time, the life of the entry, and its fields.
+     * A script with the entry before it and after it, in one round trip, in which Redis's own clock stands still. The keys behind
+     * the first are the time, the life of the entry, and its fields.
+     *
+     * <p>Returns the life after the script, whether its reply is a list, how many names and values of fields follow, these, and the
+     * reply. One flat list: Redis sends each list in a list with a system call of its own.
      */
     private static final String EXPERIMENT =
             """
@@ -45,8 +49,11 @@ final class Laboratory implements AutoCloseable {
             local function script()
             %s
             end
-            local reply = script()
-            return {redis.call('HGETALL', KEYS[1]), redis.call('PTTL', KEYS[1]), reply}""";
+            local reply, fields = script(), redis.call('HGETALL', KEYS[1])
+            local all = {redis.call('PTTL', KEYS[1]), type(reply) == 'table' and 1 or 0, #fields, unpack(fields)}
+            if type(reply) ~= 'table' then reply = {reply} end
+            for i = 1, #reply do all[3 + #fields + i] = reply[i] end
+            return all""";
 
     private static final long TICK_MILLIS = 1_000_000;
     private static final long FIRST_TICK = 1_700_000;
@@ -166,8 +173,11 @@ final class Laboratory implements AutoCloseable {
         call.arguments.forEach(argument -> command.add(bytes(argument)));
         try {
             List<?> after = (List<?>) requireNonNull(redis.command(command.toArray(byte[][]::new)));
-            Entry entry = entry((List<?>) after.get(0), (Long) after.get(1), call.clock);
-            return new Result(entry, texts(after.size() > 2 ? after.get(2) : null));
+            int end = 3 + ((Long) after.get(2)).intValue();
+            Entry entry = entry(after.subList(3, end), (Long) after.get(0), call.clock);
+            List<?> reply = after.subList(end, after.size());
+            boolean isList = after.get(1).equals(1L);
+            return new Result(entry, texts(isList ? reply : reply.isEmpty() ? null : reply.get(0)));
         } catch (RedisError failure) {
             throw new AssertionError(call.script + " failed on " + call.entry, failure);
         }
