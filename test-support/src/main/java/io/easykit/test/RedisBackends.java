@@ -161,7 +161,8 @@ enum RedisBackends {
      * Returns empty without a Docker engine. If no registry can be reached, Testcontainers keeps trying for minutes.
      */
     private static Optional<ContainerBackend> container() {
-        if (!DockerClientFactory.instance().isDockerAvailable()) {
+        if (!DockerTraces.ofThisMachine().any()
+                || !DockerClientFactory.instance().isDockerAvailable()) {
             return Optional.empty();
         }
         String image =
