@@ -95,7 +95,12 @@ final class ExecutionStarter {
         if (poisonSuspect) {
             limiter.beginPoisonSuspect();
         }
-        container.workers().execute(run, refusal -> handBack(run, refusal));
+        try {
+            container.workers().execute(run, refusal -> handBack(run, refusal));
+        } catch (Throwable e) {
+            // Such as too little memory. Otherwise its permit would be lost, and its leases renewed until the stop.
+            handBack(run, e);
+        }
         if (isPrefetched) {
             prefetched.add(run, context.nanos());
         }

@@ -194,12 +194,13 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             claimer.reapExpiredLeases();
             backOff.succeeded();
             container.engine().standstills().found(this, shard);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Also an error, such as of a thread that could not be started: a stop has to reach its end.
             backOff(e);
         }
     }
 
-    private void backOff(RuntimeException e) {
+    private void backOff(Throwable e) {
         boolean passing = e instanceof StoreUnavailableException;
         long now = context.nanos();
         backOff.failed(passing, now, leases.untilExpiry(now));

@@ -40,7 +40,7 @@ final class StandstillLog {
         toldFound = toldLost;
     }
 
-    synchronized void lost(Object consumer, ShardKey shard, RuntimeException e) {
+    synchronized void lost(Object consumer, ShardKey shard, Throwable e) {
         if (e instanceof StoreUnavailableException) {
             if (unanswered.put(consumer, shard) == null && (unanswered.size() == 1 || isOver(toldLost))) {
                 toldLost = nanos.getAsLong();

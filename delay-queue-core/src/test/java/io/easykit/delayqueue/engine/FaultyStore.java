@@ -34,6 +34,8 @@ final class FaultyStore {
         FULL,
         /** The driver does not send it: there is no connection. */
         REJECTED,
+        /** The driver needs a thread for it, and gets none. */
+        NO_THREAD,
         LOST_REPLY,
         KILLED_BEFORE,
         KILLED_AFTER
@@ -171,6 +173,10 @@ final class FaultyStore {
                     }
                     if (fault == Fault.FULL) {
                         throw new StoreFullException("full: " + name, new IllegalStateException(name));
+                    }
+                    if (fault == Fault.NO_THREAD) {
+                        // An OutOfMemoryError would end the JVM of the tests.
+                        throw new Error("unable to create native thread");
                     }
                     if (fault == Fault.KILLED_BEFORE) {
                         throw new SimulatedTime.Killed();

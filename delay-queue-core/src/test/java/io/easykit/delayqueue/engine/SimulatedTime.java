@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Virtual time of several nodes, which may freeze and die, and of their store. Tasks may advance it. */
 final class SimulatedTime {
@@ -53,10 +54,17 @@ final class SimulatedTime {
         }
     }
 
-    /** Thrown by what kills its own process. */
+    /** The process whose task runs. */
+    private static final ThreadLocal<@Nullable Node> RUNNING = new ThreadLocal<>();
+
+    /** Thrown by what kills its own process, which is dead also if the error is caught. */
     static final class Killed extends Error {
         Killed() {
             super("killed", null, false, false);
+            Node victim = RUNNING.get();
+            if (victim != null) {
+                victim.kill();
+            }
         }
     }
 
@@ -142,10 +150,14 @@ final class SimulatedTime {
             if (frozen) {
                 whileFrozen.add(action);
             } else if (alive) {
+                Node outer = RUNNING.get();
+                RUNNING.set(this);
                 try {
                     action.run();
                 } catch (Killed e) {
                     kill();
+                } finally {
+                    RUNNING.set(outer);
                 }
             }
         }
