@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +31,7 @@ final class ContainerRun {
     private final TopicMonitor monitor;
     private final ShardConsumers consumers;
     private final List<ShardKey> shards;
-    private volatile boolean stopping;
+    private volatile @Nullable Long handlersUntil;
 
     /**
      * Creates the parts, which do nothing yet.
@@ -77,16 +78,23 @@ final class ContainerRun {
         consumers.wake();
     }
 
-    /** Signals the loops to end; handlers have until then to end by themselves. May be repeated. */
-    void stop(long deadline) {
-        stopping = true;
-        consumers.stop(deadline);
+    /**
+     * Signals the loops to end; handlers have the stop timeout to end by themselves. May be repeated, which gives them no more
+     * time.
+     */
+    synchronized void stop() {
+        Long until = handlersUntil;
+        if (until == null) {
+            until = engine.loops().nanos() + endpoint.stopTimeout().toNanos();
+            handlersUntil = until;
+        }
+        consumers.stop(until);
         monitor.stop();
     }
 
     /** Whether it was stopped; its loops may still run. */
     boolean isStopping() {
-        return stopping;
+        return handlersUntil != null;
     }
 
     /** Whether all loops have ended after a stop. */
@@ -95,14 +103,15 @@ final class ContainerRun {
     }
 
     /** Waits for the loops and the handlers after a stop. */
-    void awaitEnd(long deadline) throws InterruptedException {
+    void awaitEnd() throws InterruptedException {
         if (!engine.loops().await(consumers.ended(), endpoint.stopTimeout().plus(FAREWELL))) {
             log.warn(
                     "Listener '{}' did not end in time; its messages run again after their leases",
                     LogText.of(endpoint.id()));
         }
         // Handlers that have settled early, and still work.
-        limiter.awaitAll(deadline - engine.loops().nanos());
+        Long until = handlersUntil;
+        limiter.awaitAll(until == null ? 0 : until - engine.loops().nanos());
         engine.loopEvents().awaitDelivered(EVENTS_FAREWELL.toNanos());
     }
 

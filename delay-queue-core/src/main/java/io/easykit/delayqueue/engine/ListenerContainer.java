@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,11 +25,6 @@ import org.slf4j.LoggerFactory;
 public final class ListenerContainer implements RunningListeners.Member {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerContainer.class);
-
-    /** Between two attempts to start again. Doubles up to the longest. */
-    private static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(1);
-
-    private static final long LONGEST_PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     private final EngineContext engine;
     private final ListenerEndpoint endpoint;
@@ -140,28 +134,42 @@ public final class ListenerContainer implements RunningListeners.Member {
      * timeout of the endpoint, then interrupts them and gives up their messages, which costs each of them one lease
      * expiration. Returns when all messages are settled, or when the store has not answered for two seconds. Called by a
      * handler of this container, by a listener of an event of its runs, or by an interrupted thread, it returns at once and
-     * completes in the background; the handler has the same time to end as the others.
+     * completes in the background; the handler has the same time to end as the others. If no thread can be started for that, it
+     * throws the error. Delivery ends all the same, and the next stop or start completes this one.
      */
     public void stop() {
-        CountDownLatch ending = beginStopping();
-        if (ending != null && !runs.running().isWithin()) {
-            await(ending);
+        boolean mayWait = !runs.running().isWithin();
+        ContainerRun ending = current;
+        try {
+            CountDownLatch end = beginStopping();
+            if (end != null && mayWait) {
+                await(end);
+            }
+        } catch (Throwable noThread) {
+            if (!mayWait || Thread.currentThread().isInterrupted()) {
+                throw noThread;
+            }
+            completeStop(ending);
         }
     }
 
-    /** Stops several at the same time, each as {@link #stop()} does: all are told to stop before one waits for its end. */
+    /**
+     * Stops several at the same time, each as {@link #stop()} does: all are told to stop before one waits for its end. An error of
+     * one is thrown after the others have stopped.
+     */
     public static void stopAll(Collection<ListenerContainer> containers) {
         containers.forEach(ListenerContainer::beginStop);
-        containers.forEach(ListenerContainer::beginStopping);
-        containers.forEach(ListenerContainer::stop);
+        StopOfAll.run(containers, ListenerContainer::beginStopping, ListenerContainer::stop);
     }
 
+    /** Throws if no thread can be started that waits for the loops, which end all the same. May be repeated. */
     private @Nullable CountDownLatch beginStopping() {
         lifecycle.lock();
         try {
             startsAgain = false;
             if (running && stopping == null) {
-                stopping = startStopThread(beginStop());
+                beginStop();
+                stopping = startStopThread();
             }
             return stopping;
         } finally {
@@ -169,42 +177,31 @@ public final class ListenerContainer implements RunningListeners.Member {
         }
     }
 
-    private CountDownLatch startStopThread(long deadline) {
+    private CountDownLatch startStopThread() {
+        ContainerRun ending = current;
         engine.loops().startThread("delay-queue-stop-" + endpoint.id(), () -> {
-            completeStop(deadline);
-            startAgain();
+            completeStop(ending);
+            RepeatedStart.run(engine.loops(), this::hasStartedAgain);
         });
         return new CountDownLatch(1);
     }
 
-    private void completeStop(long deadline) {
-        ContainerRun ending = current;
+    private void completeStop(@Nullable ContainerRun ending) {
         try {
             if (ending != null) {
-                ending.awaitEnd(deadline);
+                ending.awaitEnd();
             }
         } catch (InterruptedException e) {
-            // This thread ends now in any case.
+            // This thread must not wait.
             Thread.currentThread().interrupt();
         } finally {
-            finishStop();
-        }
-    }
-
-    /** Repeats a start that fails, such as for lack of threads. Nobody else would. */
-    private void startAgain() {
-        try {
-            for (long pause = FIRST_PAUSE; !hasStartedAgain(); pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-                engine.loops().sleep(pause);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            finishStop(ending);
         }
     }
 
     /** Also true if it no longer has to. */
     private boolean hasStartedAgain() {
-        long deadline;
+        ContainerRun failed;
         lifecycle.lock();
         try {
             if (startsAgain && !running && stopping == null) {
@@ -220,11 +217,12 @@ public final class ListenerContainer implements RunningListeners.Member {
                 return false;
             }
             stopping = new CountDownLatch(1);
-            deadline = beginStop();
+            beginStop();
+            failed = current;
         } finally {
             lifecycle.unlock();
         }
-        completeStop(deadline);
+        completeStop(failed);
         return false;
     }
 
@@ -276,14 +274,12 @@ public final class ListenerContainer implements RunningListeners.Member {
         return Duration.ofNanos(runs.running().oldest(engine.loops().nanos()));
     }
 
-    /** The first half of a stop, which does not wait. Returns until when handlers may run on. */
-    long beginStop() {
-        long deadline = engine.loops().nanos() + endpoint.stopTimeout().toNanos();
+    /** The first half of a stop, which does not wait. May be repeated. */
+    void beginStop() {
         ContainerRun ending = current;
         if (ending != null) {
-            ending.stop(deadline);
+            ending.stop();
         }
-        return deadline;
     }
 
     /** Whether all loops have ended after {@link #beginStop}. */
@@ -294,9 +290,16 @@ public final class ListenerContainer implements RunningListeners.Member {
 
     /** The second half of a stop, after the loops have ended. */
     void finishStop() {
+        finishStop(current);
+    }
+
+    private void finishStop(@Nullable ContainerRun ended) {
         lifecycle.lock();
         try {
-            ContainerRun ended = current;
+            if (ended != current) {
+                // Another thread has finished this stop.
+                return;
+            }
             if (ended != null) {
                 ended.close();
             }
@@ -336,8 +339,7 @@ public final class ListenerContainer implements RunningListeners.Member {
                 claiming.growTo(TopicShards.keys(endpoint.topic(), kept));
             } else {
                 // The thread first: if it cannot be started, delivery goes on until the count is read again.
-                stopping = startStopThread(
-                        engine.loops().nanos() + endpoint.stopTimeout().toNanos());
+                stopping = startStopThread();
                 startsAgain = true;
                 beginStop();
             }

@@ -26,6 +26,11 @@ public interface LoopExecutor {
     /** Waits on the calling thread, which may be a virtual one. */
     void sleep(long nanos) throws InterruptedException;
 
+    /** Waits on a thread of {@link #startThread}. In real time also if this time is virtual, which only the test moves. */
+    default void rest(long nanos) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(nanos);
+    }
+
     /** A loop that has not begun. */
     Loop create(String name, Step step);
 

@@ -45,6 +45,11 @@ class ContainerStartTests {
 
             @Override
             public void sleep(long nanos) throws InterruptedException {
+                queue.node.sleep(nanos);
+            }
+
+            @Override
+            public void rest(long nanos) throws InterruptedException {
                 sleeps.release();
                 wakeups.acquire();
             }
