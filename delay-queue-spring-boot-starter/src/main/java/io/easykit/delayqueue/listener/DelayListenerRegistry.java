@@ -8,8 +8,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
@@ -21,11 +24,14 @@ import org.springframework.context.SmartLifecycle;
  */
 public final class DelayListenerRegistry implements SmartLifecycle, DisposableBean {
 
+    private static final Logger log = LoggerFactory.getLogger(DelayListenerRegistry.class);
+
     private final boolean autoStartup;
     private final @Nullable DelayListenerRegistry parent;
     private final List<DelayListenerRegistry> children = new CopyOnWriteArrayList<>();
     private final Object registration;
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
+    private final ThreadFactory threads;
     private final KeepAlive keepAlive = new KeepAlive();
     private volatile boolean running;
 
@@ -49,8 +55,13 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
      * @param parent that of the parent context; null if there is none
      */
     public DelayListenerRegistry(boolean autoStartup, @Nullable DelayListenerRegistry parent) {
+        this(autoStartup, parent, task -> new Thread(task, "delay-queue-stop"));
+    }
+
+    DelayListenerRegistry(boolean autoStartup, @Nullable DelayListenerRegistry parent, ThreadFactory threads) {
         this.autoStartup = autoStartup;
         this.parent = parent;
+        this.threads = threads;
         this.registration = parent == null ? new Object() : parent.registration;
         if (parent != null) {
             parent.children.add(this);
@@ -118,7 +129,11 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         try {
             startAll();
         } catch (RuntimeException | Error e) {
-            stop();
+            try {
+                stop();
+            } catch (RuntimeException | Error second) {
+                e.addSuppressed(second);
+            }
             throw e;
         }
     }
@@ -161,14 +176,33 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     /**
      * Like {@link #stop()}, but always waits: when the application closes, Spring next stops beans that running methods
-     * still need. A method that closes the application itself is interrupted after the stop timeout.
+     * still need. A method that closes the application itself is interrupted after the stop timeout. If no thread can be started
+     * for that, it stops on the calling thread.
      */
     @Override
     public void stop(Runnable callback) {
-        Thread thread = new Thread(this::stop, "delay-queue-stop");
-        thread.start();
-        join(thread);
-        callback.run();
+        try {
+            Thread thread = startStopThread();
+            if (thread == null) {
+                stop();
+            } else {
+                join(thread);
+            }
+        } finally {
+            callback.run();
+        }
+    }
+
+    /** Null if there is none to be had, for lack of memory. */
+    private @Nullable Thread startStopThread() {
+        try {
+            Thread thread = threads.newThread(this::stop);
+            thread.start();
+            return thread;
+        } catch (RuntimeException | Error e) {
+            log.debug("There is no thread for the stop. The caller stops the listeners", e);
+            return null;
+        }
     }
 
     @Override

@@ -1,0 +1,126 @@
+package io.easykit.delayqueue.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.MessageHandler;
+import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.engine.ListenerContainer;
+import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
+import io.easykit.delayqueue.memory.InMemoryQueueStore;
+import io.easykit.delayqueue.time.LoopExecutor;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Stops while the system makes no more threads. */
+class DelayListenerRegistryTests {
+
+    private final DelayListenerRegistry registry = new DelayListenerRegistry(false, null, task -> {
+        require("of the registry");
+        return new Thread(task);
+    });
+
+    private final DelayQueueEngine engine = DelayQueueEngine.builder(
+                    new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000))
+            .codec(new JacksonPayloadCodec())
+            .loops(new LoopExecutor() {
+                @Override
+                public long nanos() {
+                    return THREADS.nanos();
+                }
+
+                @Override
+                public void sleep(long nanos) throws InterruptedException {
+                    THREADS.sleep(nanos);
+                }
+
+                @Override
+                public Loop create(String name, Step step) {
+                    require(name);
+                    return THREADS.create(name, step);
+                }
+
+                @Override
+                public Thread startThread(String name, Runnable task) {
+                    require(name);
+                    return THREADS.startThread(name, task);
+                }
+            })
+            .build();
+
+    private volatile String scarce = "none";
+
+    @AfterEach
+    void close() {
+        scarce = "none";
+        registry.stop();
+        engine.close();
+    }
+
+    private void require(String name) {
+        if (name.matches(scarce)) {
+            // An OutOfMemoryError would end the JVM of the tests.
+            throw new Error("unable to create native thread " + name);
+        }
+    }
+
+    private ListenerContainer register(String id, MessageHandler<String> handler) {
+        ListenerContainer container = engine.container(
+                ListenerEndpoint.builder(id, id, String.class)
+                        .stopTimeout(Duration.ofMinutes(1))
+                        .build(),
+                handler);
+        registry.register(container);
+        return container;
+    }
+
+    @Test
+    void stopsOnTheThreadOfTheCallerIfThereIsNoOther() {
+        ListenerContainer container = register("a", message -> {});
+        registry.start();
+        scarce = ".*";
+        AtomicInteger callbacks = new AtomicInteger();
+
+        registry.stop(callbacks::incrementAndGet);
+
+        assertThat(callbacks).hasValue(1);
+        assertThat(container.isRunning()).isFalse();
+        assertThat(registry.isRunning()).isFalse();
+    }
+
+    @Test
+    void callsBackIfAListenerStopsItselfAndThereIsNoThread() {
+        CompletableFuture<Throwable> outcome = new CompletableFuture<>();
+        AtomicInteger callbacks = new AtomicInteger();
+        register("a", message -> outcome.complete(catchThrowable(() -> registry.stop(callbacks::incrementAndGet))));
+        ListenerContainer other = register("b", message -> {});
+        registry.start();
+        scarce = "of the registry|delay-queue-stop-.*";
+        engine.template().send(OutgoingMessage.of("a", "x"));
+
+        assertThat(outcome).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(outcome.join()).hasMessageContaining("delay-queue-stop-a");
+        assertThat(callbacks).hasValue(1);
+        assertThat(other.isRunning()).isFalse();
+    }
+
+    @Test
+    void aStartThrowsItsOwnErrorAlsoIfTheStopFailsThen() {
+        CompletableFuture<Throwable> outcome = new CompletableFuture<>();
+        ListenerContainer starter = register("a", message -> outcome.complete(catchThrowable(registry::start)));
+        register("b", message -> {});
+        starter.start();
+        scarce = "delay-queue-monitor-b|delay-queue-stop-.*";
+        engine.template().send(OutgoingMessage.of("a", "x"));
+
+        assertThat(outcome).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(outcome.join())
+                .hasMessageContaining("delay-queue-monitor-b")
+                .hasSuppressedException(new Error("unable to create native thread delay-queue-stop-a"));
+    }
+}
