@@ -56,23 +56,16 @@ final class BoundedCalls {
     <T extends @Nullable Object> T call(Function<Turn, T> call) {
         Turn turn = new Turn();
         CompletableFuture<T> reply = new CompletableFuture<>();
-        try {
-            threads.execute(() -> {
-                if (turn.isGivenUp()) {
-                    return;
-                }
-                try {
-                    reply.complete(call.apply(turn));
-                } catch (Throwable failure) {
-                    reply.completeExceptionally(failure);
-                }
-            });
-        } catch (RejectedExecutionException stopped) {
-            throw new NotConnectedException("The connections to Redis are closed", stopped);
-        } catch (OutOfMemoryError noThread) {
-            // Callers go on without Redis, as in an outage.
-            throw new NotConnectedException("No thread could be started for a call to Redis", noThread);
-        }
+        execute(() -> {
+            if (turn.isGivenUp()) {
+                return;
+            }
+            try {
+                reply.complete(call.apply(turn));
+            } catch (Throwable failure) {
+                reply.completeExceptionally(failure);
+            }
+        });
         Duration most = everSucceeded ? timeout : timeout.multipliedBy(FIRST_CALL_FACTOR);
         try {
             T value = CallerWait.UNINTERRUPTIBLE.get(reply, most);
@@ -84,6 +77,20 @@ final class BoundedCalls {
                     : new QueryTimeoutException("No reply within " + most, late);
         } catch (Exception failure) {
             throw rethrown(CallFailures.unwrapped(failure));
+        }
+    }
+
+    private void execute(Runnable task) {
+        try {
+            threads.execute(task);
+        } catch (RejectedExecutionException stopped) {
+            throw new NotConnectedException("The connections to Redis are closed", stopped);
+        } catch (OutOfMemoryError noThread) {
+            // Until it is full, the pool makes a thread for each call, although others are idle.
+            if (threads.getPoolSize() == 0 || !threads.getQueue().offer(task)) {
+                // Callers go on without Redis, as in an outage.
+                throw new NotConnectedException("No thread could be started for a call to Redis", noThread);
+            }
         }
     }
 

@@ -244,7 +244,7 @@ public final class LettuceConnector {
         CompletionStage<T> reply;
         try {
             reply = command.apply(redis);
-        } catch (RuntimeException notSent) {
+        } catch (RuntimeException | Error notSent) {
             reply = CompletableFuture.failedFuture(notSent);
         }
         ReplyWatch watch = failures.watchOf(key);

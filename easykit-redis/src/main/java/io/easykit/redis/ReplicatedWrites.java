@@ -318,7 +318,7 @@ public final class ReplicatedWrites implements AutoCloseable {
             commands.add(wait);
             try {
                 master.dispatch(commands);
-            } catch (RuntimeException notSent) {
+            } catch (RuntimeException | Error notSent) {
                 commands.forEach(command -> command.completeExceptionally(notSent));
             }
             return CompletableFuture.allOf(

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.QueryTimeoutException;
@@ -82,6 +83,23 @@ class BoundedCallsTests {
         few.call(turn -> send(turn, "next"));
 
         assertThat(sent).containsExactly("next");
+        few.close();
+    }
+
+    @Test
+    void aCallGoesToAnIdleThreadIfNoOtherCanBeMade() {
+        AtomicInteger left = new AtomicInteger(1);
+        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), task -> {
+            if (left.getAndDecrement() <= 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+
+        few.call(turn -> send(turn, "first"));
+        few.call(turn -> send(turn, "second"));
+
+        assertThat(sent).containsExactly("first", "second");
         few.close();
     }
 

@@ -98,6 +98,29 @@ class LettuceConnectorIntegrationTests {
         await().until(() -> other.info("clients").get("connected_clients"), "2"::equals);
     }
 
+    @Test
+    void theReplyFailsIfACommandThrows() {
+        RedisServer redis = open(RedisServer.start());
+        LettuceConnector connector = connector(
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
+        await().atMost(PATIENCE).until(() -> pings(connector, new byte[] {1}));
+
+        for (Throwable failure : List.of(new IllegalStateException("closed"), new Error("Java heap space"))) {
+            assertThat(connector.call(new byte[] {1}, commands -> {
+                        throw LettuceConnectorIntegrationTests.<RuntimeException>sneaky(failure);
+                    }))
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .havingRootCause()
+                    .isSameAs(failure);
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E sneaky(Throwable any) throws E {
+        throw (E) any;
+    }
+
     /** The caller may repeat the command, or undo it, and would do so too early. */
     @Test
     void sendsNoCommandWhoseCallerWasInterruptedBeforeTheConnection() throws Exception {

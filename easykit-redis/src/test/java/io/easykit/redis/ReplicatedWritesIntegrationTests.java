@@ -18,6 +18,7 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.DnsResolvers;
@@ -121,6 +122,31 @@ class ReplicatedWritesIntegrationTests {
         Throwable failure = failureOfAWriteBehindAnother(redis, writes, caller -> {});
 
         assertThat(failure).isInstanceOf(NotConnectedException.class);
+    }
+
+    /** For example, too little memory. Another attempt would be pointless, but the caller must not wait for the time limit. */
+    @Test
+    void failsAtOnceIfTheDriverThrowsAnError() {
+        RedisServer redis = open(RedisServer.start());
+        ReplicatedWrites writes =
+                writes(new RedisStandaloneConfiguration(redis.host(), redis.port()), DefaultClientResources.builder());
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "warm"));
+        Error fault = new Error("Java heap space");
+        CommandType set = CommandType.SET;
+
+        assertThatThrownBy(() -> writes.await(
+                        new byte[] {1},
+                        () -> new Command<byte[], byte[], String>(set, new StatusOutput<>(ByteArrayCodec.INSTANCE)) {
+                            @Override
+                            public ProtocolKeyword getType() {
+                                throw fault;
+                            }
+                        },
+                        1,
+                        Duration.ofMillis(1)))
+                .rootCause()
+                .isSameAs(fault);
+        assertThat(write(writes, "next").reply()).isEqualTo("OK");
     }
 
     /**
