@@ -4,6 +4,8 @@ import java.net.URI;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,10 @@ public record ConsoleAccess(
     static final String CHANGE_HEADER = "X-Easykit-Console";
 
     private static final Set<String> LOOPBACK_HOSTS = Set.of("localhost", "127.0.0.1", "[::1]");
+
+    /** Without a user. {@link URI#getHost} is null for some hosts of a network, such as my_host and host.1. */
+    private static final Pattern AUTHORITY = Pattern.compile("(\\[[^]]+]|[^:@]+)(?::(\\d*))?");
+
     private static final List<String> PROXY_HEADERS = List.of(
             "Forwarded",
             "X-Forwarded-For",
@@ -181,10 +187,14 @@ public record ConsoleAccess(
         try {
             URI uri = URI.create(address);
             int defaultPort = "https".equals(uri.getScheme()) ? 443 : 80;
-            boolean isPlain = uri.getHost() != null && uri.getUserInfo() == null;
-            return isPlain
-                    ? uri.getHost().toLowerCase(Locale.ROOT) + ":" + (uri.getPort() < 0 ? defaultPort : uri.getPort())
-                    : null;
+            String text = uri.getRawAuthority();
+            Matcher authority = AUTHORITY.matcher(text == null ? "" : text);
+            if (!authority.matches()) {
+                return null;
+            }
+            String port = authority.group(2);
+            boolean isDefault = port == null || port.isEmpty();
+            return authority.group(1).toLowerCase(Locale.ROOT) + ":" + (isDefault ? defaultPort : port);
         } catch (IllegalArgumentException invalid) {
             return null;
         }
