@@ -40,7 +40,7 @@ class InterleavingCheckerTests {
     private static final String SEED = "easykit.checker.seed";
 
     /** Random schedules of the heavy run, for AP and for CP each. */
-    private static final int SCHEDULES = Integer.getInteger("easykit.checker.schedules", 1_000);
+    private static final int SCHEDULES = Integer.getInteger("easykit.checker.schedules", 100_000);
 
     private static Laboratory laboratory;
 
