@@ -474,8 +474,17 @@ final class ProtocolChecker implements AutoCloseable {
             String id = isStopped ? stopped.get(0).id() : any(ids);
             String key = NameRules.orderingKey(id);
             return key == null
-                    ? Call.of("stopped keys", store -> store.stoppedKeys(KEY, StoppedKeys.BEGIN))
+                    ? Call.of("stopped keys", store -> sorted(store.stoppedKeys(KEY, StoppedKeys.BEGIN)))
                     : Call.of("free key of " + id, store -> store.freeKey(KEY, key, id));
+        }
+
+        /** Redis returns them in the order of a hash, which is any. */
+        private static StoppedKeys sorted(StoppedKeys page) {
+            return new StoppedKeys(
+                    page.next(),
+                    page.keys().stream()
+                            .sorted(Comparator.comparing(StoppedKey::key))
+                            .toList());
         }
 
         private Call operate() {
