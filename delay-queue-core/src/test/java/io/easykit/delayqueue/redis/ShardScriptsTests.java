@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLHandshakeException;
@@ -268,6 +269,22 @@ class ShardScriptsTests {
         assertThat(SlotRetry.over(DedicatedConnections.copyOf(plain, Duration.ofMillis(250)))
                         .bound())
                 .isEqualTo(Duration.ofMillis(250));
+    }
+
+    @Test
+    void readsAScriptWhenItIsFirstUsedAndOnce() {
+        AtomicInteger read = new AtomicInteger();
+        ShardScripts scripts = new ShardScripts(
+                new FakeExecutor("none", 0), null, new RedisKeys("dq:"), new SlotRetry(Duration.ZERO), text -> {
+                    read.incrementAndGet();
+                    return text;
+                });
+        assertThat(read).as("before the first call").hasValue(0);
+
+        scripts.fleetNumber(QueueScript.BEAT, new Arguments());
+        scripts.fleetNumber(QueueScript.BEAT, new Arguments());
+
+        assertThat(read).hasValue(1);
     }
 
     private static ShardScripts runner(ScriptExecutor executor, Duration bound) {
