@@ -196,10 +196,9 @@ final class SharedConnection {
     }
 
     /**
-     * Connects once more if the failure does not name its reason. A server that refuses a connection, for example because of a
-     * wrong password, is closed by Lettuce at once, and two of its threads race: in about one attempt of forty on a busy
-     * machine the one that waits for the connection learns only that it is closed. An outage is logged once, so its line must
-     * name the reason.
+     * Connects once more if the failure does not name its reason. Lettuce closes a connection at once that the server refuses, for
+     * example because of a wrong password, and two of its threads race: the one that waits for the connection may learn only
+     * that it is closed. An outage is logged once, so its line must name the reason.
      */
     private RedisConnection connected() {
         for (int attempt = 1; ; attempt++) {

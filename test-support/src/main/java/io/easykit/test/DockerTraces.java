@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Tells whether a machine may have a Docker engine. Testcontainers needs a second of CPU time to find out that there is none, in
- * each JVM of a build; the places where it looks are known without it.
+ * Tells whether a machine may have a Docker engine. Testcontainers loads much code to find out that there is none, in each
+ * JVM of a build; the places where it looks are known without it.
  */
 final class DockerTraces {
 

@@ -48,7 +48,7 @@ public final class LogLines {
     static final Set<String> GIVEN_THEIR_TEXTS =
             Set.of("RepeatedLines", "ShardEvents", "UnknownOutcome", "RedisStartupCheck", "SettingsReport");
 
-    /** The lines by the names of their modules. To read a module takes a second, and each case of a test needs them. */
+    /** The lines by the names of their modules. Each case of a test needs them, and to search the code takes long. */
     private static final Map<String, List<Line>> WRITTEN = new ConcurrentHashMap<>();
 
     private LogLines() {}

@@ -90,19 +90,15 @@ final class OutboxWriter {
         cover(keys, token, lease, sentAt);
     }
 
-    /** Redis has acknowledged no mark of an update whose data may have changed already: nothing covers it but an earlier mark. */
+    /** Redis has not acknowledged the only mark of an update whose data may have changed already: nothing covers it. */
     void notPrepared(Collection<? extends CacheKey<?>> keys, String token) {
-        cover(token).ends.putIfAbsent(keys.iterator().next(), ticker.nanoTime());
+        cover(keys, token, Duration.ZERO, ticker.nanoTime());
     }
 
     private Cover cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
-        Cover cover = cover(token);
+        Cover cover = covers.computeIfAbsent(token, any -> new Cover());
         cover.ends.put(keys.iterator().next(), sentAt + lease.toNanos());
         return cover;
-    }
-
-    private Cover cover(String token) {
-        return covers.computeIfAbsent(token, any -> new Cover());
     }
 
     /**

@@ -71,18 +71,7 @@ class ShopPageInBrowserTests {
                 .filter(program -> Files.exists(Path.of(program)))
                 .findFirst()
                 .ifPresent(options::setBinary);
-        options.addArguments(
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-dev-shm-usage",
-                "--disable-gpu",
-                // Otherwise each load of the page starts a process.
-                "--renderer-process-limit=1",
-                "--disable-site-isolation-trials",
-                "--in-process-gpu",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync");
+        options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu");
         options.setCapability("goog:loggingPrefs", logs);
         ChromeDriverService service = new ChromeDriverService.Builder()
                 .usingDriverExecutable(Path.of("/usr/bin/chromedriver").toFile())
