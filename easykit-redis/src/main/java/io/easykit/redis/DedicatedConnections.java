@@ -9,6 +9,7 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Objects;
@@ -24,7 +25,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * connections of its own that
  * <ul>
  *   <li>fail a command that gets no reply within the command timeout;
- *   <li>reject commands while disconnected, and replay none after a reconnect;
+ *   <li>reject commands while disconnected, at once, and replay none after a reconnect;
  *   <li>try to reconnect at least every half second;
  *   <li>follow the topology of a cluster, over the connections they have ({@link ClusterClient});
  *   <li>use the master only;
@@ -124,7 +125,7 @@ public final class DedicatedConnections {
         return options.mutate()
                 .autoReconnect(true)
                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
-                .replayFilter(command -> true)
+                .replayFilter(DedicatedConnections::failUnsent)
                 .timeoutOptions(TimeoutOptions.builder()
                         .timeoutSource(new ReplyTimeout(commandTimeout))
                         .build())
@@ -133,6 +134,16 @@ public final class DedicatedConnections {
                         .connectTimeout(connectTimeout(commandTimeout))
                         .build())
                 .build();
+    }
+
+    /**
+     * A replay filter that accepts every command. Lettuce drops those, and their callers would wait until the command timeout.
+     * They are commands that a connection did not take because it was just being closed, so Redis does not run them.
+     */
+    private static boolean failUnsent(RedisCommand<?, ?, ?> command) {
+        command.completeExceptionally(
+                new NotConnectedException("The connection was lost before the command was sent", null));
+        return true;
     }
 
     private static ClusterClientOptions clusterOptions(ClientOptions options, RedisClusterConfiguration cluster) {

@@ -10,6 +10,7 @@ import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
@@ -20,6 +21,7 @@ import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -83,7 +85,24 @@ class DedicatedConnectionsTests {
         assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(Duration.ofSeconds(2));
         assertThat(options.getTimeoutOptions().getSource().getTimeout(command()))
                 .isEqualTo(250_000_000);
-        assertThat(options.getReplayFilter().test(command())).isTrue();
+    }
+
+    /** The driver drops what the filter accepts, and would leave its caller waiting. */
+    @Test
+    void failsWhatItDoesNotReplay() {
+        ClientOptions options = copyOf(
+                        new RedisStandaloneConfiguration(), LettuceClientConfiguration.defaultConfiguration())
+                .getClientConfiguration()
+                .getClientOptions()
+                .orElseThrow();
+        AsyncCommand<String, String, String> command = new AsyncCommand<>(command());
+
+        assertThat(options.getReplayFilter().test(command)).isTrue();
+
+        assertThat(command)
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(NotConnectedException.class);
     }
 
     @Test

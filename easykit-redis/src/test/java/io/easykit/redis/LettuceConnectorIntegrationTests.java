@@ -16,8 +16,15 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.DnsResolvers;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +33,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -91,7 +99,7 @@ class LettuceConnectorIntegrationTests {
         RedisServer redis = open(RedisServer.start());
         RawRedis other = open(redis.connect());
         LettuceConnectionFactory factory =
-                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null));
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(builder -> builder));
 
         connector(factory, NEVER).startConnecting();
 
@@ -102,7 +110,8 @@ class LettuceConnectorIntegrationTests {
     void theReplyFailsIfACommandThrows() {
         RedisServer redis = open(RedisServer.start());
         LettuceConnector connector = connector(
-                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(builder -> builder)),
+                NEVER);
         await().atMost(PATIENCE).until(() -> pings(connector, new byte[] {1}));
 
         for (Throwable failure : List.of(new IllegalStateException("closed"), new Error("Java heap space"))) {
@@ -126,8 +135,9 @@ class LettuceConnectorIntegrationTests {
     void sendsNoCommandWhoseCallerWasInterruptedBeforeTheConnection() throws Exception {
         RedisServer redis = open(RedisServer.start());
         TcpProxy line = open(TcpProxy.to(redis));
-        LettuceConnector connector =
-                connector(factory(new RedisStandaloneConfiguration(line.host(), line.port()), resources(null)), NEVER);
+        LettuceConnector connector = connector(
+                factory(new RedisStandaloneConfiguration(line.host(), line.port()), resources(builder -> builder)),
+                NEVER);
         byte[] key = "key".getBytes(StandardCharsets.UTF_8);
         line.freeze();
         FutureTask<Long> write = new FutureTask<>(() -> connector.<Long>await(key, commands -> commands.incr(key)));
@@ -143,12 +153,51 @@ class LettuceConnectorIntegrationTests {
         await().atMost(PATIENCE).until(() -> pings(connector, key));
     }
 
+    /** The driver drops such a command. Its caller would wait for a reply until the command timeout. */
+    @Test
+    void failsAtOnceACommandThatTheConnectionDidNotTake() {
+        RedisServer redis = open(RedisServer.start());
+        AtomicBoolean closing = new AtomicBoolean();
+        ClientResources resources = resources(builder -> builder.nettyCustomizer(writesFailWhile(closing)));
+        LettuceConnector connector =
+                connector(factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources), NEVER);
+        byte[] key = "key".getBytes(StandardCharsets.UTF_8);
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
+
+        closing.set(true);
+
+        assertThatThrownBy(() -> ping(connector, key)).isInstanceOf(NotConnectedException.class);
+        closing.set(false);
+        ping(connector, key);
+    }
+
+    /** As netty does between the moment at which a connection is closed and the one at which its user learns of it. */
+    private static NettyCustomizer writesFailWhile(AtomicBoolean closing) {
+        return new NettyCustomizer() {
+            @Override
+            public void afterChannelInitialized(Channel channel) {
+                channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+                        if (closing.get()) {
+                            ReferenceCountUtil.release(message);
+                            promise.setFailure(new ClosedChannelException());
+                        } else {
+                            var unused = context.write(message, promise);
+                        }
+                    }
+                });
+            }
+        };
+    }
+
     /** A caller that calls once a second need not wait for its next call. The driver may also find a new master by itself. */
     @Test
     void tellsOfAPromotedReplicaWithoutAnotherCall() {
         RedisCluster cluster = open(RedisCluster.start(3, 1, "--cluster-node-timeout", "1000"));
         LettuceConnectionFactory factory = factory(
-                new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))), resources(null));
+                new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))),
+                resources(builder -> builder));
         LettuceConnector connector = connector(factory, NEVER);
         byte[] key = "key".getBytes(StandardCharsets.UTF_8);
         int share = cluster.shareOf("key");
@@ -192,7 +241,8 @@ class LettuceConnectorIntegrationTests {
     void keepsConnectingBetweenTwoCalls() {
         RedisServer redis = open(RedisServer.start());
         LettuceConnector connector = connector(
-                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null)), NEVER);
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(builder -> builder)),
+                NEVER);
         await().atMost(PATIENCE).until(() -> pings(connector, new byte[0]));
 
         redis.kill();
@@ -209,7 +259,8 @@ class LettuceConnectorIntegrationTests {
     @Test
     void doesNotCountConnectionsThatReadTheTopology() {
         LettuceConnectionFactory factory = factory(
-                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))),
+                resources(builder -> builder));
         LettuceConnector connector = connector(factory, NEVER);
         CLUSTER.masters().forEach(master -> await().atMost(PATIENCE).until(() -> pings(connector, keyOn(master))));
         reconnects.clear();
@@ -222,7 +273,8 @@ class LettuceConnectorIntegrationTests {
     @Test
     void readsTheTopologyOverTheConnectionsItHas() {
         LettuceConnectionFactory factory = factory(
-                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))), resources(null));
+                new RedisClusterConfiguration(List.of(CLUSTER.addresses().split(",", -1))),
+                resources(builder -> builder));
         LettuceConnector connector = connector(factory, NEVER);
         await().atMost(PATIENCE).until(() -> pingsAll(connector));
         RedisClusterClient client = (RedisClusterClient) factory.getRequiredNativeClient();
@@ -264,7 +316,7 @@ class LettuceConnectorIntegrationTests {
     void doesNotCountConnectionsOfSubscriptions() {
         RedisServer redis = open(RedisServer.start());
         LettuceConnectionFactory factory =
-                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(null));
+                factory(new RedisStandaloneConfiguration(redis.host(), redis.port()), resources(builder -> builder));
         LettuceConnector connector = connector(factory, NEVER);
         await().until(() -> pings(connector, new byte[0]));
         SubscriptionConnection subscriptions =
@@ -299,17 +351,15 @@ class LettuceConnectorIntegrationTests {
 
     /** Connects to the master through the proxy. */
     private ClientResources through(TcpProxy line, RedisServer master) {
-        return resources(MappingSocketAddressResolver.create(
+        return resources(builder -> builder.socketAddressResolver(MappingSocketAddressResolver.create(
                 DnsResolvers.UNRESOLVED,
-                address -> address.getPort() == master.port() ? HostAndPort.of(line.host(), line.port()) : address));
+                address -> address.getPort() == master.port() ? HostAndPort.of(line.host(), line.port()) : address)));
     }
 
-    private ClientResources resources(@Nullable MappingSocketAddressResolver resolver) {
-        DefaultClientResources.Builder builder =
-                DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2);
-        ClientResources resources = resolver == null
-                ? builder.build()
-                : builder.socketAddressResolver(resolver).build();
+    private ClientResources resources(UnaryOperator<ClientResources.Builder> settings) {
+        ClientResources resources = settings.apply(
+                        DefaultClientResources.builder().ioThreadPoolSize(2).computationThreadPoolSize(2))
+                .build();
         opened.add(() -> resources.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly());
         return resources;
     }

@@ -28,6 +28,7 @@ import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.delayqueue.support.Bytes;
+import io.easykit.redis.DedicatedConnections;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -38,9 +39,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * The store in Redis 6.2 or later: each method is one Lua script in one round trip. {@code docs/delay-queue/internals.md}
  * describes the protocol.
  *
- * <p>The connection factory decides how long a call can last. Give it a short command timeout, let it reject commands while
- * disconnected, and let it replay none after a reconnect ({@code ClientOptions.replayFilter} of Lettuce): a replayed send
- * whose message has already been acknowledged would be delivered again.
+ * <p>The connection factory decides how long a call can last, and whether a send is repeated after a reconnect: a repeated
+ * send whose message has already been acknowledged would be delivered again. {@link DedicatedConnections} copies a factory
+ * with the settings that the store needs: a short command timeout, no commands while disconnected, and none replayed.
  */
 public final class RedisQueueStore extends DeadLetterScripts implements QueueBackend, AutoCloseable {
 

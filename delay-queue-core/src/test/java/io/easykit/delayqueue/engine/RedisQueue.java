@@ -4,12 +4,9 @@ import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.ShardKey;
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.SocketOptions;
+import io.easykit.redis.DedicatedConnections;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** A queue on a real Redis, over a connection with the settings that {@link RedisQueueStore} requires. */
@@ -32,17 +29,7 @@ final class RedisQueue implements AutoCloseable {
     }
 
     RedisQueue(String host, int port, Duration commandTimeout, UnaryOperator<DelayQueueEngine.Builder> settings) {
-        LettuceClientConfiguration client = LettuceClientConfiguration.builder()
-                .commandTimeout(commandTimeout)
-                .clientOptions(ClientOptions.builder()
-                        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                        .replayFilter(command -> true)
-                        .socketOptions(SocketOptions.builder()
-                                .connectTimeout(COMMAND_TIMEOUT)
-                                .build())
-                        .build())
-                .build();
-        connections = new LettuceConnectionFactory(new RedisStandaloneConfiguration(host, port), client);
+        connections = DedicatedConnections.copyOf(new LettuceConnectionFactory(host, port), commandTimeout);
         connections.afterPropertiesSet();
         connections.start();
         store = new RedisQueueStore(connections);
