@@ -118,14 +118,14 @@ final class TopicMonitor implements LoopExecutor.Step {
         return PAUSE.toNanos();
     }
 
-    /** A step that is refused, for a key of another type, or that gets no answer, does not prevent the others. */
+    /** A step that is refused, for a key of another type, or that gets no answer or no thread, does not prevent the others. */
     private void attempt(Runnable step) {
         try {
             step.run();
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.
             log.debug("A check of topic {} got no answer", endpoint.topic(), e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             String text = e.toString();
             if (refusals.add(text)) {
                 log.warn(

@@ -115,6 +115,21 @@ class TopicMonitorTests {
         assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
     }
 
+    @Test
+    void reportsALimitAlthoughAnotherCheckGetsNoThread() {
+        queue.start(listener().alerts(new AlertLimits(null, 3L, null, null)), message -> {})
+                .pause();
+        IntStream.range(0, 10).forEach(i -> queue.send("m" + i, Duration.ofMinutes(2)));
+        queue.line.plan(method -> method.equals("declare") ? Fault.NO_THREAD : Fault.NONE);
+        queue.time.advance(Duration.ofMinutes(1).plusSeconds(50));
+        assertReported(0, 0);
+        assertThat(queue.line.takeCalls()).contains("declare");
+
+        queue.time.advance(Duration.ofSeconds(20));
+
+        assertReported(1, 0);
+    }
+
     /** Messages of the shard that is refused may still be over the limit. */
     @Test
     void resolvesNothingWhileAShardIsRefused() {
