@@ -1,5 +1,6 @@
 package io.easykit.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.cluster.PartitionSelectorException;
@@ -36,6 +37,16 @@ public final class CallFailures {
             }
         }
         return false;
+    }
+
+    /** Returns a failure that says so, for a command that was never sent, and never will be. */
+    static Throwable ofUnsent(Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException || isNotSent(failure)) {
+            return failure;
+        }
+        return isTimeout(failure)
+                ? new NotConnectedException("No connection to Redis in time", failure)
+                : new NotConnectedException("Not sent: " + describe(failure), failure);
     }
 
     /** Whether a new connection was refused, with an error reply or without. */

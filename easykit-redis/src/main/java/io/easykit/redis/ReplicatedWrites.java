@@ -288,8 +288,11 @@ public final class ReplicatedWrites implements AutoCloseable {
                     .whenComplete((done, failure) -> {
                         if (failure != null) {
                             Throwable cause = CallFailures.unwrapped(failure);
-                            batch.stream().filter(Write::decide).forEach(write -> write.fail(cause));
-                            if (!(cause instanceof RedisCommandExecutionException)) {
+                            List<Write<?>> unsent =
+                                    batch.stream().filter(Write::decide).toList();
+                            unsent.forEach(write -> write.fail(CallFailures.ofUnsent(cause)));
+                            boolean isUnderWay = unsent.isEmpty() && cause instanceof TimeoutException;
+                            if (!(cause instanceof RedisCommandExecutionException) && !isUnderWay) {
                                 // Later writes would wait as long for the same failure.
                                 takeAll()
                                         .forEach(write -> write.fail(new NotConnectedException(

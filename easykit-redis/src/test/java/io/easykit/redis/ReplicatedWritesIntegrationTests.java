@@ -11,6 +11,7 @@ import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
 import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.internal.HostAndPort;
@@ -122,6 +123,28 @@ class ReplicatedWritesIntegrationTests {
         Throwable failure = failureOfAWriteBehindAnother(redis, writes, caller -> {});
 
         assertThat(failure).isInstanceOf(NotConnectedException.class);
+    }
+
+    /** Whether a write may have been stored decides what its caller has to do. */
+    @Test
+    void saysOfEachWriteThatWaitedForAConnectionThatItWasNotSent() {
+        RedisServer redis = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(redis));
+        ReplicatedWrites writes =
+                writes(new RedisStandaloneConfiguration(line.host(), line.port()), DefaultClientResources.builder());
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "key"));
+        line.freeze();
+
+        List<Throwable> failures = new ArrayList<>();
+        await().atMost(PATIENCE).until(() -> {
+            Throwable failure = catchThrowable(() -> write(writes, "key"));
+            failures.add(failure);
+            return !(failure instanceof RedisCommandTimeoutException);
+        });
+
+        assertThat(failures).last().isInstanceOf(NotConnectedException.class);
+        line.heal();
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "key"));
     }
 
     /** For example, too little memory. Another attempt would be pointless, but the caller must not wait for the time limit. */
