@@ -63,8 +63,13 @@ public interface ErrorHandler {
                     return rule(type).apply(each);
                 }
             }
-            Class<?> general = ruleFor(error);
-            return general == null ? otherwise : rule(general).apply(error);
+            for (Throwable each : chain) {
+                Class<?> general = ruleFor(each);
+                if (general != null) {
+                    return rule(general).apply(each);
+                }
+            }
+            return otherwise;
         }
 
         private Function<Throwable, @Nullable ErrorAction> rule(Class<?> type) {

@@ -70,6 +70,21 @@ class ErrorHandlerByTypeTests {
     }
 
     @Test
+    void usesRulesThatFitNearlyEverythingForACauseAsWell() {
+        ErrorHandler handler = ErrorHandler.byType()
+                .on(RuntimeException.class, FIRST)
+                .on(Error.class, SECOND)
+                .build();
+
+        assertThat(decide(handler, new ExecutionException(new IllegalStateException())))
+                .isEqualTo(FIRST);
+        assertThat(decide(handler, new ExecutionException(new StackOverflowError())))
+                .isEqualTo(SECOND);
+        assertThat(decide(handler, new IllegalStateException(new StackOverflowError())))
+                .isEqualTo(FIRST);
+    }
+
+    @Test
     void givesTheRuleTheExceptionThatItIsFor() {
         ErrorHandler handler = ErrorHandler.byType()
                 .on(TooMany.class, error -> ErrorAction.retryAfter(error.wait))
