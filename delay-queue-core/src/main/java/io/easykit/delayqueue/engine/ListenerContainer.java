@@ -329,20 +329,20 @@ public final class ListenerContainer implements RunningListeners.Member {
                 return;
             }
             boolean goesOn = kept > used && endpoint.limits().isNone();
+            // The threads first: if one cannot be started, delivery goes on until the count is read again.
+            if (goesOn) {
+                claiming.growTo(TopicShards.keys(endpoint.topic(), kept));
+            } else {
+                stopping = startStopThread();
+                startsAgain = true;
+                beginStop();
+            }
             log.info(
                     "Listener '{}' {} {} shards, the count that the store has kept, instead of {}",
                     LogText.of(endpoint.id()),
                     goesOn ? "goes on with" : "starts again with",
                     kept,
                     used);
-            if (goesOn) {
-                claiming.growTo(TopicShards.keys(endpoint.topic(), kept));
-            } else {
-                // The thread first: if it cannot be started, delivery goes on until the count is read again.
-                stopping = startStopThread();
-                startsAgain = true;
-                beginStop();
-            }
         } finally {
             lifecycle.unlock();
         }

@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.engine;
 
-import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ClaimStatus;
@@ -184,7 +183,8 @@ final class MessageClaimer {
     private Claimed ask(Claim claim) {
         try {
             return context.store().claim(context.shard(), claim);
-        } catch (DelayQueueException e) {
+        } catch (RuntimeException | Error e) {
+            // After an error as well, such as one while the reply was read: the call may have been carried out.
             context.lenders().note(context.shard().shard(), false);
             piggybacked.forEach(InFlightMessage::markSettlementAttempted);
             bytes = Math.max(LEAST_BYTES, claim.bytes() / 2);

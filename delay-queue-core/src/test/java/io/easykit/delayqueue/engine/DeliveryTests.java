@@ -16,6 +16,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.engine.TestQueue.Run;
+import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,6 +73,30 @@ class DeliveryTests {
         for (Run run : queue.runs) {
             assertThat(Duration.between(due.get(run.id()), run.at())).isBetween(Duration.ZERO, Duration.ofMillis(6));
         }
+    }
+
+    /** Such as too little memory for the reply of a call that was carried out. */
+    @Test
+    void reportsNoAcknowledgementAsLateAfterAnErrorInAClaim() {
+        AtomicBoolean failed = new AtomicBoolean();
+        queue.start(listener().concurrency(1), message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.changeReplies(reply -> {
+            if (reply instanceof Claimed claimed
+                    && !claimed.acknowledged().isEmpty()
+                    && failed.compareAndSet(false, true)) {
+                throw new Error("Java heap space");
+            }
+            return reply;
+        });
+
+        IntStream.range(0, 5).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(10));
+
+        assertThat(failed).isTrue();
+        assertThat(queue.runIds()).hasSize(5);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(5);
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
     }
 
     @Test
