@@ -307,8 +307,11 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
     /** Ends all subscriptions, and the connections of sends that wait for replicas. The connection factory remains its owner's. */
     @Override
     public void close() {
-        wakeups.close();
-        scripts.close();
+        try {
+            wakeups.close();
+        } finally {
+            scripts.close();
+        }
     }
 
     private static String text(FlowShare limits, Borrowed borrowed) {

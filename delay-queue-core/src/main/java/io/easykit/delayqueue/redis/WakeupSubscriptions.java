@@ -98,7 +98,8 @@ final class WakeupSubscriptions implements AutoCloseable {
                 }
             });
         } catch (OutOfMemoryError noThread) {
-            // The task waits for a thread. The caller subscribes again, by another task.
+            // The task may wait for a thread, if the last one has just ended. The caller subscribes again, by another
+            // task.
             hasFailed.set(true);
             throw noThread;
         }
@@ -124,8 +125,12 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     @Override
     public void close() {
-        CompletableFuture<Void> end = begin(this::disconnect);
-        thread.shutdown();
+        CompletableFuture<Void> end;
+        try {
+            end = begin(this::disconnect);
+        } finally {
+            thread.shutdown();
+        }
         await(end);
     }
 
@@ -139,6 +144,8 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     private CompletableFuture<Void> begin(Runnable task) {
         try {
+            // If it cannot be started, nothing is queued for it.
+            thread.prestartCoreThread();
             return CompletableFuture.runAsync(task, thread);
         } catch (RejectedExecutionException e) {
             log.debug("The store is closed, so nothing is subscribed any more", e);

@@ -10,16 +10,20 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
+import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -204,6 +208,41 @@ class WakeupSubscriptionsIntegrationTests {
         other.close();
         wakeups.close();
         destroy(connections);
+    }
+
+    /** Its caller subscribes again each second, maybe for hours. */
+    @Test
+    void aSubscriptionThatGotNoThreadKeepsNoMemory() throws Exception {
+        RedisConnectionFactory connections = Driver.LETTUCE.connect(server);
+        AtomicBoolean hasThreads = new AtomicBoolean();
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, GIVES_UP, task -> {
+            if (!hasThreads.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return new Thread(task);
+        });
+
+        Reference<WakeupListener> listener = subscribeInVain(wakeups);
+
+        await().until(() -> {
+            System.gc();
+            return listener.get() == null;
+        });
+        assertThatThrownBy(wakeups::close).isInstanceOf(OutOfMemoryError.class);
+        hasThreads.set(true);
+        assertThat(wakeups.subscribe(SHARDS, new Forgotten()).sinceProof()).isEqualTo(Subscription.UNPROVEN);
+        destroy(connections);
+    }
+
+    private static final class Forgotten implements WakeupListener {
+        @Override
+        public void onEarlierDue(ShardKey shard, Instant due) {}
+    }
+
+    private static Reference<WakeupListener> subscribeInVain(WakeupSubscriptions wakeups) {
+        WakeupListener listener = new Forgotten();
+        assertThatThrownBy(() -> wakeups.subscribe(SHARDS, listener)).isInstanceOf(OutOfMemoryError.class);
+        return new WeakReference<>(listener);
     }
 
     @ParameterizedTest
