@@ -3,6 +3,8 @@ package io.easykit.console.browser;
 import com.deque.html.axecore.selenium.AxeBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -168,6 +170,11 @@ final class Browser implements AutoCloseable {
     /** Runs a script that passes its result to {@code done}. */
     String result(String script) {
         return String.valueOf(driver.executeAsyncScript("const done = arguments[0]; " + script));
+    }
+
+    /** The page of a message, for {@link #open}. */
+    static String message(String topic, String id) {
+        return "#/message?topic=" + topic + "&id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
     }
 
     void open(String hash) {
