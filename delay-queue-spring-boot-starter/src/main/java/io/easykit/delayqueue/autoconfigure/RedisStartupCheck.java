@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.redis.ServerCheck;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +33,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     private final QueueBackend store;
     private final DelayQueueProperties properties;
     private final DelayListenerRegistry registry;
+    private final Set<String> checkedTopics = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Report report;
     private @Nullable Thread thread;
 
@@ -80,11 +83,13 @@ public final class RedisStartupCheck implements SmartLifecycle {
 
     private void checkWhenItAnswers() {
         Duration pause = FIRST_PAUSE;
-        while (report == null && !Thread.currentThread().isInterrupted()) {
+        while (!Thread.currentThread().isInterrupted()) {
             try {
                 check();
-            } catch (RuntimeException away) {
-                log.debug("Redis does not reply. The check is repeated in {}.", pause, away);
+                return;
+            } catch (RuntimeException | Error failure) {
+                // It must not go up: there would be no further attempt.
+                log.debug("Redis does not reply. The check is repeated in {}.", pause, failure);
                 sleep(pause);
                 pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
             }
@@ -92,31 +97,55 @@ public final class RedisStartupCheck implements SmartLifecycle {
     }
 
     private void check() {
-        Report found = ServerCheck.of(connections.factory());
-        loadScripts();
+        if (report == null) {
+            Report found = ServerCheck.of(connections.factory());
+            loadScripts();
+            log.info(
+                    "Redis {}, persistence {}",
+                    found.details().get("version"),
+                    found.details().get("persistence"));
+            found.warnings().forEach(log::warn);
+            report = found;
+        }
         warnOfUnknownTopics();
-        log.info(
-                "Redis {}, persistence {}",
-                found.details().get("version"),
-                found.details().get("persistence"));
-        found.warnings().forEach(log::warn);
-        report = found;
     }
 
-    /** A topic that is used by other nodes has left its counters in Redis. */
+    /**
+     * Checks each topic once. One that Redis refuses is left out.
+     *
+     * @throws StoreUnavailableException if one gets no reply; the next call checks it again
+     */
     private void warnOfUnknownTopics() {
         Set<String> unknown = new TreeSet<>(properties.topics().keySet());
         unknown.removeAll(registry.topics());
+        unknown.removeAll(checkedTopics);
+        StoreUnavailableException away = null;
         for (String topic : unknown) {
-            if (!wasSentTo(topic)) {
-                log.warn(
-                        "delay-queue.topics has settings for '{}', but no listener has that topic here, and"
-                                + " nothing was ever sent to it. If this application only sends to it, there is nothing to do."
-                                + " Otherwise correct the name (in brackets if it has dots, colons or slashes), or remove the"
-                                + " settings. A name in an environment variable cannot have dashes, dots or capitals: use"
-                                + " SPRING_APPLICATION_JSON for them.",
-                        topic);
+            try {
+                warnUnlessSentTo(topic);
+                checkedTopics.add(topic);
+            } catch (StoreUnavailableException e) {
+                away = e;
+            } catch (DelayQueueException e) {
+                log.debug("Redis refuses to read topic '{}', so its settings are not checked", topic, e);
+                checkedTopics.add(topic);
             }
+        }
+        if (away != null) {
+            throw away;
+        }
+    }
+
+    /** A topic that is used by other nodes has left its counters in Redis. */
+    private void warnUnlessSentTo(String topic) {
+        if (!wasSentTo(topic)) {
+            log.warn(
+                    "delay-queue.topics has settings for '{}', but no listener has that topic here, and"
+                            + " nothing was ever sent to it. If this application only sends to it, there is nothing to do."
+                            + " Otherwise correct the name (in brackets if it has dots, colons or slashes), or remove the"
+                            + " settings. A name in an environment variable cannot have dashes, dots or capitals: use"
+                            + " SPRING_APPLICATION_JSON for them.",
+                    topic);
         }
     }
 

@@ -5,20 +5,33 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -26,6 +39,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 
 @ExtendWith(OutputCaptureExtension.class)
 class RedisStartupCheckIntegrationTests {
@@ -67,8 +81,7 @@ class RedisStartupCheckIntegrationTests {
                             "delay-queue.topics.sent-elsewhere.lease=1m",
                             "delay-queue.topics.oders.concurrency=2")
                     .run(context -> {
-                        RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
-                        await().until(() -> check.report().isPresent());
+                        awaitEndOfCheck(context);
 
                         assertThat(output)
                                 .containsOnlyOnce("delay-queue.topics has settings for")
@@ -82,6 +95,134 @@ class RedisStartupCheckIntegrationTests {
                                 .isZero();
                     });
         }
+    }
+
+    @Test
+    void repeatsTheCheckAfterAnError(CapturedOutput output) {
+        AtomicInteger errors = new AtomicInteger(1);
+        try (RedisServer redis = RedisServer.start("--maxmemory-policy", "allkeys-lru")) {
+            runner.withBean(
+                            BeanPostProcessor.class,
+                            () -> beforeCalls((call, topic) -> {
+                                if (call.equals("prepare") && errors.getAndDecrement() > 0) {
+                                    throw new OutOfMemoryError("unable to create native thread");
+                                }
+                            }))
+                    .withPropertyValues("spring.data.redis.url=" + redis.uri())
+                    .run(context -> {
+                        awaitEndOfCheck(context);
+
+                        assertThat(output).containsOnlyOnce("maxmemory-policy is allkeys-lru");
+                    });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"declared", "stats"})
+    void repeatsOnlyTheTopicsThatGotNoReply(String lost, CapturedOutput output) {
+        AtomicBoolean away = new AtomicBoolean(true);
+        Map<String, Integer> calls = new ConcurrentHashMap<>();
+        try (RedisServer redis = RedisServer.start()) {
+            runner.withPropertyValues(url(redis)).run(context -> Stream.of("a", "b", "c")
+                    .forEach(topic -> context.getBean(QueueBackend.class).declare(topic, 2)));
+            try (RawRedis raw = redis.connect()) {
+                raw.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+            }
+            runner.withBean(
+                            BeanPostProcessor.class,
+                            () -> beforeCalls((call, topic) -> {
+                                calls.merge(call + " " + topic, 1, Integer::sum);
+                                if (call.equals(lost) && topic.equals("b") && away.get()) {
+                                    throw new StoreUnavailableException(
+                                            "The shard is away", new IllegalStateException());
+                                }
+                            }))
+                    .withPropertyValues(url(redis), setting("a"), setting("b"), setting("c"))
+                    .run(context -> {
+                        RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
+                        await().until(() -> check.report().isPresent());
+                        await().until(() -> calls.getOrDefault(lost + " b", 0) >= 3);
+                        assertThat(output)
+                                .contains("has settings for 'a'", "has settings for 'c'")
+                                .doesNotContain("has settings for 'b'");
+
+                        away.set(false);
+                        awaitEndOfCheck(context);
+
+                        assertThat(output)
+                                .containsOnlyOnce("maxmemory-policy is allkeys-lru")
+                                .containsOnlyOnce("has settings for 'a'")
+                                .containsOnlyOnce("has settings for 'b'")
+                                .containsOnlyOnce("has settings for 'c'");
+                        assertThat(calls)
+                                .containsEntry("prepare ", 1)
+                                .containsEntry("declared a", 1)
+                                .containsEntry("stats a", 2);
+                    });
+        }
+    }
+
+    @Test
+    void leavesOutATopicThatRedisRefuses(CapturedOutput output) {
+        try (RedisServer redis = RedisServer.start("--maxmemory-policy", "allkeys-lru")) {
+            try (RawRedis raw = redis.connect()) {
+                raw.command("ACL", "SETUSER", "guest", "on", ">secret", "~dq:{a:*", "~dq:{c:*", "&*", "+@all");
+            }
+            runner.withPropertyValues(
+                            "spring.data.redis.url=redis://guest:secret@" + redis.host() + ":" + redis.port(),
+                            setting("a"),
+                            setting("b"),
+                            setting("c"))
+                    .run(context -> {
+                        awaitEndOfCheck(context);
+
+                        assertThat(output)
+                                .containsOnlyOnce("maxmemory-policy is allkeys-lru")
+                                .containsOnlyOnce("has settings for 'a'")
+                                .containsOnlyOnce("has settings for 'c'")
+                                .doesNotContain("has settings for 'b'");
+                    });
+        }
+    }
+
+    private static String url(RedisServer redis) {
+        return "spring.data.redis.url=" + redis.uri();
+    }
+
+    private static String setting(String topic) {
+        return "delay-queue.topics." + topic + ".lease=1m";
+    }
+
+    private static void awaitEndOfCheck(ApplicationContext context) {
+        RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
+        await().until(() -> check.report().isPresent()
+                && Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().equals("delay-queue-check")));
+    }
+
+    /** @param fault gets the name of each call of the store, and its topic or nothing */
+    private static BeanPostProcessor beforeCalls(BiConsumer<String, String> fault) {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                return bean instanceof QueueBackend store ? faulty(store, fault) : bean;
+            }
+        };
+    }
+
+    private static Object faulty(QueueBackend store, BiConsumer<String, String> fault) {
+        return Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
+                    Object first = arguments == null || arguments.length == 0 ? "" : arguments[0];
+                    fault.accept(method.getName(), first instanceof ShardKey shard ? shard.topic() : first.toString());
+                    try {
+                        return method.invoke(store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     @Test
