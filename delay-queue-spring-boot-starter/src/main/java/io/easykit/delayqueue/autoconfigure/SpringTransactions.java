@@ -2,6 +2,7 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.jdbc.SendOutboxTransaction;
 import io.easykit.delayqueue.support.Transactions;
+import java.lang.ref.WeakReference;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -50,7 +51,11 @@ final class SpringTransactions implements Transactions {
 
     private final TransactionExecutionListener listener = new EndListener();
 
-    /** Transactions that commit or roll back now. An entry whose end is not reported goes with its transaction. */
+    /**
+     * Transactions that commit or roll back now. If the end of one is not reported, its entry goes with it, and its undecided
+     * participants get no call. {@link TransactionListenerProcessor} puts the listener first, so no other one prevents the
+     * report.
+     */
     private final Map<TransactionExecution, End> ends = Collections.synchronizedMap(new WeakHashMap<>());
 
     /** Is registered with each transaction manager that can report to it. */
@@ -64,7 +69,8 @@ final class SpringTransactions implements Transactions {
                         && TransactionSynchronizationManager.isSynchronizationActive()
                 ? End.current()
                 : null;
-        return end == null ? null : new SendOutboxTransaction(end.transaction, end.committed);
+        TransactionExecution transaction = end == null ? null : end.transaction.get();
+        return end == null || transaction == null ? null : new SendOutboxTransaction(transaction, end.committed);
     }
 
     @Override
@@ -211,13 +217,15 @@ final class SpringTransactions implements Transactions {
      */
     private static final class End implements TransactionSynchronization {
 
-        private final TransactionExecution transaction;
+        /** Weak, because the transaction is the key of {@link #ends}. */
+        private final WeakReference<TransactionExecution> transaction;
+
         private final List<Joined> undecided = new ArrayList<>();
         private boolean commits;
         private boolean committed;
 
         End(TransactionExecution transaction) {
-            this.transaction = transaction;
+            this.transaction = new WeakReference<>(transaction);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.SchemaMode;
@@ -17,6 +18,7 @@ import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PreUpdate;
 import jakarta.persistence.Table;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -30,6 +32,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.h2.jdbcx.JdbcDataSource;
 import org.hibernate.jpa.HibernatePersistenceProvider;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +49,8 @@ import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaDialect;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -284,6 +289,58 @@ class SpringTransactionsTests {
                 .isInstanceOf(TransactionSystemException.class);
 
         assertThat(heard).containsExactly("before commit", "before commit", "committed", "rolled back");
+    }
+
+    /** Spring does not call the listeners behind one that throws. */
+    @Test
+    void rollsBackIfAListenerThatWasThereBeforeFailsAfterTheCommit() {
+        JpaTransactionManager manager = failingAfterTheEnd(jpa());
+        new TransactionListenerProcessor(() -> transactions).postProcessAfterInitialization(manager, "manager");
+
+        assertThatThrownBy(() -> changeOrder(manager, "invalid")).hasMessage("of another listener");
+
+        assertThat(heard).containsExactly("before commit", "rolled back");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void keepsNothingOfATransactionWhoseEndIsNotReported(boolean losesReply) {
+        DataSourceTransactionManager manager = listened(failingAfterTheEnd(new DataSourceTransactionManager(database)));
+        database.losesReplies = losesReply;
+        List<WeakReference<Object>> parts = new ArrayList<>();
+
+        assertThatThrownBy(() -> new TransactionTemplate(manager).executeWithoutResult(status -> {
+                    parts.add(new WeakReference<>(status));
+                    parts.add(new WeakReference<>(joined()));
+                }))
+                .hasMessage("of another listener");
+
+        DataSourceTransactionManager later = listened(new DataSourceTransactionManager(pool));
+        await().until(() -> {
+            System.gc();
+            in(later, () -> {}); // removes the entries of collected transactions
+            return parts.stream().allMatch(part -> part.get() == null);
+        });
+        assertThat(parts).hasSize(2);
+    }
+
+    private Object joined() {
+        return transactions.join(new Object(), earlier -> new Recorder()).orElseThrow();
+    }
+
+    private static <M extends AbstractPlatformTransactionManager> M failingAfterTheEnd(M manager) {
+        manager.addListener(new TransactionExecutionListener() {
+            @Override
+            public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+                throw new IllegalStateException("of another listener");
+            }
+
+            @Override
+            public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+                throw new IllegalStateException("of another listener");
+            }
+        });
+        return manager;
     }
 
     private void changeOrder(AbstractPlatformTransactionManager manager, String state) {
