@@ -1,13 +1,11 @@
 package io.easykit.delayqueue.autoconfigure;
 
-import java.util.ArrayList;
-import java.util.List;
+import io.easykit.boot.TransactionListeners;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionExecutionListener;
 
 /** Connects {@link SpringTransactions} with each transaction manager. */
 final class TransactionListenerProcessor implements BeanPostProcessor {
@@ -24,16 +22,9 @@ final class TransactionListenerProcessor implements BeanPostProcessor {
         if (bean instanceof PlatformTransactionManager && bean instanceof ConfigurableTransactionManager manager) {
             SpringTransactions spring = transactions.get();
             if (spring != null) {
-                addFirst(manager, spring.listener());
+                TransactionListeners.addFirst(manager, spring.listener());
             }
         }
         return bean;
-    }
-
-    /** If a listener throws, Spring does not call those behind it. */
-    private static void addFirst(ConfigurableTransactionManager manager, TransactionExecutionListener listener) {
-        List<TransactionExecutionListener> all = new ArrayList<>(manager.getTransactionExecutionListeners());
-        all.add(0, listener);
-        manager.setTransactionExecutionListeners(all);
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.TransactionListeners;
 import io.easykit.cache.Action;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
@@ -138,7 +139,7 @@ final class SpringTransactions implements Transactions {
             return;
         }
         if (manager instanceof ConfigurableTransactionManager configurable) {
-            configurable.addListener(new CommitListener(manager));
+            TransactionListeners.addFirst(configurable, new CommitListener(manager));
         }
         if (manager instanceof ResourceTransactionManager suspendable) {
             scopes.add(suspendable);

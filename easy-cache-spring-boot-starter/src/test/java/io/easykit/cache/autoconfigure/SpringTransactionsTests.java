@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.h2.jdbcx.JdbcDataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,8 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
@@ -114,6 +117,31 @@ class SpringTransactionsTests {
         transactions.manages(manager);
         transactions.manages(manager);
         assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+    }
+
+    /** Spring does not call the listeners behind one that throws. What stays bound to a thread of a pool would mislead its next work. */
+    @Test
+    void learnsOfTheEndOfATransactionAlsoIfAnotherListenerFails() {
+        manager.addListener(new TransactionExecutionListener() {
+            @Override
+            public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+                throw new IllegalStateException("no");
+            }
+        });
+        transactions.manages(manager);
+        transactions.manages(other);
+        in(other, TransactionDefinition.PROPAGATION_REQUIRED)
+                .executeWithoutResult(outer ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void afterCompletion(int status) {
+                                assertThatThrownBy(() -> in(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+                                                .executeWithoutResult(inner -> {}))
+                                        .hasMessage("no");
+                                heard.add("hidden " + transactions.isEndHidden());
+                            }
+                        }));
+        assertThat(heard).containsExactly("hidden false");
     }
 
     /** The end of an inner transaction removes the mark that one is active, and Spring does not set it again. */
