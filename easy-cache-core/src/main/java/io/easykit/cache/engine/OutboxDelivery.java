@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
  *   <li>A message that was committed before its update is open while the update may still be running: a reader could load the
  *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
  *       and then once more.
+ *   <li>A message for masters of which some are away is delivered to the others once, and to all when those are back
+ *       ({@link PartlyDelivered}).
  *   <li>The old value is dropped at once: its stale window began with the update, and is over by now.
  *   <li>A message that clears a cache and names entries is delivered twice, when every node has read the epochs
  *       ({@link SecondEnd}). In between its entries stay prepared. Another node that takes over delivers it twice again.
@@ -54,6 +56,7 @@ final class OutboxDelivery {
     private final OutboxKeys names;
     private final OutboxEntries entries;
     private final SecondDeliveries second;
+    private final PartlyDelivered partly;
 
     OutboxDelivery(
             InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox, OutboxKeys names, Ticker ticker) {
@@ -63,6 +66,7 @@ final class OutboxDelivery {
         this.names = names;
         this.entries = new OutboxEntries(delivery);
         this.second = new SecondDeliveries(ticker);
+        this.partly = new PartlyDelivered(delivery.store(), names);
     }
 
     /**
@@ -76,6 +80,15 @@ final class OutboxDelivery {
         if (due.isEmpty()) {
             return false;
         }
+        List<Due> waiting = due.stream().filter(partly::waits).toList();
+        if (!waiting.isEmpty()) {
+            outbox.postpone(waiting.stream().map(one -> one.message().id()).toList(), OutboxEntries.AGAIN_AFTER);
+        }
+        deliver(due.stream().filter(one -> !waiting.contains(one)).toList());
+        return true;
+    }
+
+    private void deliver(List<Due> due) {
         List<CacheKey<?>> keys = keys(due);
         List<Due> begun = due.stream().filter(this::isDeliveredAgain).toList();
         Set<CacheKey<?>> kept = new HashSet<>(keys(begun));
@@ -85,6 +98,7 @@ final class OutboxDelivery {
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
+        partly.record(done, stuck);
         done.removeAll(begun);
         deliverAgain(begun.stream().filter(one -> !stuck.contains(one)).toList());
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
@@ -96,7 +110,12 @@ final class OutboxDelivery {
                         one -> againAfter(one, failed),
                         Collectors.mapping(one -> one.message().id(), Collectors.toList())))
                 .forEach((again, ids) -> outbox.postpone(ids, again));
-        return true;
+    }
+
+    /** Makes all messages that were delivered wait again. A fail-over may have lost their delivery. */
+    void redeliver() {
+        partly.clear();
+        outbox.redeliver(delivery.clusterId());
     }
 
     /** Until all nodes have read the epochs, a node can compute an entry of a message from an older value of a cleared cache. */
@@ -135,25 +154,40 @@ final class OutboxDelivery {
     private Map<String, Duration> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
         Map<String, Duration> failed = new HashMap<>();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
+        List<CacheKey<?>> named = List.copyOf(PrefixClearing.entriesOf(keys));
+        StoreUnavailableException none = null;
+        boolean answered = false;
         try {
             if (!cleared.isEmpty()) {
-                clearing.raise(cleared);
+                boolean everywhere = clearing.raise(cleared);
+                answered = true;
+                again(failed, everywhere ? List.of() : cleared);
             }
         } catch (StoreUnavailableException away) {
-            cleared.forEach(key -> failed.put(key.name(), OutboxEntries.AGAIN_AFTER));
-            if (cleared.size() == keys.size()) {
-                throw away;
-            }
+            none = away;
+            again(failed, cleared);
         }
-        List<CacheKey<?>> named = List.copyOf(PrefixClearing.entriesOf(keys));
-        if (!named.isEmpty()) {
-            failed.putAll(entries.invalidateAll(named, kept));
+        try {
+            if (!named.isEmpty()) {
+                failed.putAll(entries.invalidateAll(named, kept));
+                answered = true;
+            }
+        } catch (StoreUnavailableException away) {
+            none = away;
+            again(failed, named);
+        }
+        if (none != null && !answered) {
+            throw none;
         }
         log.debug(
                 "Delivered {} invalidations from the outbox to Redis '{}'",
                 keys.size() - failed.size(),
                 delivery.clusterId());
         return failed;
+    }
+
+    private static void again(Map<String, Duration> failed, List<CacheKey<?>> keys) {
+        keys.forEach(key -> failed.put(key.name(), OutboxEntries.AGAIN_AFTER));
     }
 
     private List<CacheKey<?>> keys(List<Due> due) {

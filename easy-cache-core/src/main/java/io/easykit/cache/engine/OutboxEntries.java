@@ -47,7 +47,7 @@ final class OutboxEntries {
      *
      * @param kept stay prepared
      * @return names of keys that are not invalidated, and after which time they are due again
-     * @throws StoreUnavailableException if no partition answers
+     * @throws StoreUnavailableException if no partition answers, unless all of them are marked unavailable
      */
     Map<String, Duration> invalidateAll(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
         prepare(keys);
@@ -62,7 +62,9 @@ final class OutboxEntries {
             } catch (StoreUnavailableException away) {
                 put(failed, partition, AGAIN_AFTER);
                 unavailable.add(breaker);
-                if (unavailable.size() == partitions.size()) {
+                // Those of masters that are known to be away must not hold up later messages for the others.
+                if (unavailable.size() == partitions.size()
+                        && unavailable.stream().anyMatch(CircuitBreaker::mayWrite)) {
                     throw away;
                 }
             }

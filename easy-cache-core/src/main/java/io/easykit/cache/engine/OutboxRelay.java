@@ -260,7 +260,7 @@ final class OutboxRelay {
     /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */
     private void redeliver() {
         try {
-            outbox.redeliver(delivery.clusterId());
+            messages.redeliver();
         } catch (OutboxException failed) {
             holdsLease = false;
             throw failed;

@@ -7,6 +7,7 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -146,18 +147,31 @@ final class PrefixClearing {
     /**
      * Raises the epochs of all prefixes at once, in all hashes that answer.
      *
-     * @throws StoreUnavailableException if one does not
+     * @return whether all have answered
+     * @throws StoreUnavailableException if none does
      */
-    void raise(List<CacheKey<?>> cleared) {
+    boolean raise(List<CacheKey<?>> cleared) {
         Set<String> prefixes = prefixesOf(cleared);
+        Set<Integer> raised = new HashSet<>();
         // Readers of this node join no load that began before.
         delivery.ownUpdates().add(cleared);
         prefixes.forEach(delivery.local()::clear);
-        inAll(store.epochHashes(), hash -> {
-            epochs.raise(hash, prefixes);
-            raiseAgain(hash, prefixes);
-        });
-        delivery.ownUpdates().add(cleared);
+        try {
+            inAll(store.epochHashes(), hash -> {
+                epochs.raise(hash, prefixes);
+                raised.add(hash);
+                raiseAgain(hash, prefixes);
+            });
+            return true;
+        } catch (StoreUnavailableException away) {
+            if (raised.isEmpty()) {
+                throw away;
+            }
+            log.debug("{} in Redis '{}': cleared in a part of it", cleared, delivery.clusterId(), away);
+            return false;
+        } finally {
+            delivery.ownUpdates().add(cleared);
+        }
     }
 
     /**
