@@ -148,9 +148,11 @@ public final class JdbcOutbox implements Outbox {
     }
 
     private static Optional<String> identity(Connection connection) throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement(SELECT_IDENTITY);
-                ResultSet rows = select.executeQuery()) {
-            return rows.next() ? Optional.of(OutboxRows.text(rows.getBytes(1))) : Optional.empty();
+        try (PreparedStatement select = connection.prepareStatement(SELECT_IDENTITY)) {
+            select.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+            try (ResultSet rows = select.executeQuery()) {
+                return rows.next() ? Optional.of(OutboxRows.text(rows.getBytes(1))) : Optional.empty();
+            }
         }
     }
 
@@ -172,6 +174,7 @@ public final class JdbcOutbox implements Outbox {
         OutboxClock clock = OutboxClock.of(connection);
         String openUntil = open.isZero() ? "null" : clock.after(open);
         try (PreparedStatement insert = connection.prepareStatement(INSERT.formatted(clock.now(), openUntil))) {
+            insert.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
             int seq = 0;
             for (String key : message.keys()) {
                 insert.setString(1, message.id());
