@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One Redis in use: its reads and updates, and the data that is kept for it while it is away. */
-final class CacheCluster implements RecoveryWorker.Upkeep {
+final class CacheCluster implements ClusterUpkeep {
 
     private static final Logger log = LoggerFactory.getLogger(CacheCluster.class);
 
@@ -98,6 +98,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
     }
 
     synchronized void start() {
+        if (outbox != null) {
+            outbox.start();
+        }
         if (!started) {
             started = true;
             afterStop.started();
@@ -116,6 +119,9 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         if (started) {
             started = false;
             workers.stop();
+            if (outbox != null) {
+                outbox.stop();
+            }
             afterStop.stopped();
         }
     }
@@ -188,13 +194,32 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
      */
     List<CacheKey<?>> invalidate(
             Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
+        return invalidate(keys, token, update, OutboxWriter::end);
+    }
+
+    /** The same on the thread of a worker, which does not wait for the database. */
+    List<CacheKey<?>> invalidateLate(
+            Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
+        return invalidate(keys, token, update, OutboxWriter::endLate);
+    }
+
+    /** Ends an update in the outbox. */
+    private interface OutboxEnd {
+        void end(OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean undelivered);
+    }
+
+    private List<CacheKey<?>> invalidate(
+            Collection<? extends CacheKey<?>> keys,
+            String token,
+            Collection<? extends CacheKey<?>> update,
+            OutboxEnd recorded) {
         List<CacheKey<?>> delivered = new ArrayList<>(clearing.end(PrefixClearing.clearedBy(keys), token));
         delivered.addAll(delivery.invalidate(
                 PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> workers.of(breaker)
                         .submitDelivery()));
         boolean undelivered = delivered.size() < keys.size();
         if (outbox != null) {
-            outbox.end(keys, token, undelivered);
+            recorded.end(outbox, keys, token, undelivered);
         }
         if (undelivered && afterStop.isStopped()) {
             afterStop.deliver();
@@ -276,10 +301,13 @@ final class CacheCluster implements RecoveryWorker.Upkeep {
         lateCommits.add(open, end);
     }
 
-    /** Ends the updates whose work cannot be committed any more. Before that, renews the marks of those that run. */
+    @Override
+    public void renewMarks() {
+        preparation.renewals().renewDue();
+    }
+
     @Override
     public void invalidateLateCommits() {
-        preparation.renewals().renewDue();
         lateCommits.endClosed();
     }
 

@@ -93,22 +93,13 @@ final class OutboxRelay {
         }
     }
 
-    /** Lets a round end that is at work: to interrupt it inside an embedded database can close that. */
+    /** Lets a round end that is at work, see {@link Scheduler#stopWithin}. */
     synchronized void stop() {
         Scheduler running = thread;
         thread = null;
         holdsLease = false;
-        if (running == null) {
-            return;
-        }
-        running.stop();
-        try {
-            if (!running.awaitStop(GRACE.toNanos())) {
-                running.stopNow();
-            }
-        } catch (InterruptedException stop) {
-            running.stopNow();
-            Thread.currentThread().interrupt();
+        if (running != null) {
+            boolean unused = running.stopWithin(GRACE.toNanos());
         }
     }
 

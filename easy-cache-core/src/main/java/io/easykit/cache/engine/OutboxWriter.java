@@ -14,6 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,11 +43,21 @@ final class OutboxWriter {
     });
 
     private final AtomicBoolean failing = new AtomicBoolean();
+    private final LateWrites late;
 
     OutboxWriter(String clusterId, Outbox outbox, Ticker ticker) {
         this.clusterId = clusterId;
         this.outbox = outbox;
         this.ticker = ticker;
+        this.late = new LateWrites(clusterId, ticker);
+    }
+
+    void start() {
+        late.start();
+    }
+
+    void stop() {
+        late.stop();
     }
 
     /**
@@ -108,21 +119,32 @@ final class OutboxWriter {
      * @param undelivered whether Redis has not acknowledged its end
      */
     void end(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
+        end(keys, token, undelivered, Runnable::run);
+    }
+
+    /** The same for an update that a worker ends: another thread writes. */
+    void endLate(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
+        try {
+            end(keys, token, undelivered, late::submit);
+        } catch (OutboxException full) {
+            warnOnce(full);
+        }
+    }
+
+    private void end(
+            Collection<? extends CacheKey<?>> keys, String token, boolean undelivered, Consumer<Runnable> writes) {
         Cover cover = covers.remove(token);
-        if (cover != null) {
-            close(List.copyOf(cover.messages));
+        if (cover != null && !cover.messages.isEmpty()) {
+            writes.accept(() -> close(List.copyOf(cover.messages)));
         }
         boolean uncovered = token.isEmpty() || (cover != null && cover.isOver(ticker.nanoTime()));
         if (undelivered && uncovered) {
-            addLate(keys);
+            writes.accept(() -> addLate(keys));
         }
     }
 
     /** If that fails, they are closed by the end of their lease. */
     private void close(List<String> messages) {
-        if (messages.isEmpty()) {
-            return;
-        }
         try {
             outbox.close(messages);
         } catch (OutboxException failed) {
@@ -136,13 +158,17 @@ final class OutboxWriter {
             outbox.add(message(keys), false, Duration.ZERO);
             failing.set(false);
         } catch (OutboxException failed) {
-            if (failing.compareAndSet(false, true)) {
-                log.warn(
-                        "Invalidations for Redis '{}' cannot be written to the outbox: {}. They are kept in memory"
-                                + " and lost if this process ends before Redis is back. Check the database.",
-                        clusterId,
-                        failed.getMessage());
-            }
+            warnOnce(failed);
+        }
+    }
+
+    private void warnOnce(OutboxException failed) {
+        if (failing.compareAndSet(false, true)) {
+            log.warn(
+                    "Invalidations for Redis '{}' cannot be written to the outbox: {}. They are kept in memory"
+                            + " and lost if this process ends before Redis is back. Check the database.",
+                    clusterId,
+                    failed.getMessage());
         }
     }
 

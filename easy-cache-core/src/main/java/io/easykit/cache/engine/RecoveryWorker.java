@@ -14,7 +14,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,7 +62,7 @@ final class RecoveryWorker {
 
     private final InvalidationDelivery delivery;
     private final EpochUpkeep epochs;
-    private final Upkeep upkeep;
+    private final ClusterUpkeep upkeep;
     private final EntryStore store;
     private final ClusterAvailability availability;
     private final CircuitBreaker breaker;
@@ -86,23 +85,6 @@ final class RecoveryWorker {
     private long lastTick;
     private volatile long startingUntil;
 
-    /** Work for the whole Redis that a worker does along with its own. */
-    interface Upkeep {
-
-        /**
-         * Follows the store if its partitions have changed.
-         *
-         * @return whether they have; then this worker is replaced
-         */
-        boolean repartition();
-
-        /** Ends the updates whose work cannot be committed any more. */
-        void invalidateLateCommits();
-
-        /** Delivers the updates that other nodes made while a partition was away, as far as they are known. */
-        void deliverOutbox(Predicate<CacheKey<?>> here);
-    }
-
     /**
      * @param breaker that of the partition
      */
@@ -111,7 +93,7 @@ final class RecoveryWorker {
             EpochUpkeep epochs,
             Redelivery redelivery,
             CircuitBreaker breaker,
-            Upkeep upkeep,
+            ClusterUpkeep upkeep,
             Ticker ticker) {
         this.delivery = delivery;
         this.epochs = epochs;
@@ -198,7 +180,12 @@ final class RecoveryWorker {
 
     /** One round for the partition. */
     void tick() {
-        safely(upkeep::invalidateLateCommits);
+        safely(upkeep::renewMarks);
+        boolean available = breaker.mayRead();
+        if (!available) {
+            // Before readers are let in. These ends need no call of this partition.
+            safely(upkeep::invalidateLateCommits);
+        }
         safely(() -> {
             if (upkeep.repartition() || partitions != availability.partitions()) {
                 log.debug("Redis '{}' has other partitions now", delivery.clusterId());
@@ -210,6 +197,10 @@ final class RecoveryWorker {
                 probes = 0;
             }
         });
+        if (available) {
+            // Each end is a call, and other nodes wait for the epochs that this one reads.
+            safely(upkeep::invalidateLateCommits);
+        }
     }
 
     /** Never throws, or there would be no next round. */

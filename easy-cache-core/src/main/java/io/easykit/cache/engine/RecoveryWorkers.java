@@ -59,7 +59,7 @@ final class RecoveryWorkers {
                 .orElse(workers.get(0));
     }
 
-    /** See {@link RecoveryWorker.Upkeep#repartition}. Waits until all is well, unless the partitions were not known before. */
+    /** See {@link ClusterUpkeep#repartition}. Waits until all is well, unless the partitions were not known before. */
     boolean repartition() {
         Partitions present = availability.partitions();
         Partitions next = store.get();

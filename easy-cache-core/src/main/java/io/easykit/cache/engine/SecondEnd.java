@@ -18,12 +18,14 @@ final class SecondEnd implements BooleanSupplier {
 
     private final Map<CacheCluster, List<CacheKey<?>>> update;
     private final Ticker ticker;
-    private volatile long due;
+    private boolean pending;
+    private long due;
 
     /** @param update its keys by cluster; their first end was just sent */
     SecondEnd(Map<CacheCluster, List<CacheKey<?>>> update, Ticker ticker) {
         this.update = update;
         this.ticker = ticker;
+        this.pending = isPending();
         this.due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
     }
 
@@ -39,14 +41,19 @@ final class SecondEnd implements BooleanSupplier {
                         .anyMatch(cluster -> !cluster.clearing().isOneStep());
     }
 
-    /** True until it is due: earlier deliveries come first. */
+    /** True until it is due: earlier deliveries come first, at any time since the last call. */
     @Override
-    public boolean getAsBoolean() {
-        boolean pending = update.entrySet().stream().anyMatch(group -> group.getValue().stream()
-                .anyMatch(group.getKey().clearing()::isPending));
-        if (pending) {
+    public synchronized boolean getAsBoolean() {
+        boolean before = pending;
+        pending = isPending();
+        if (before || pending) {
             due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
         }
         return due - ticker.nanoTime() > 0;
+    }
+
+    private boolean isPending() {
+        return update.entrySet().stream().anyMatch(group -> group.getValue().stream()
+                .anyMatch(group.getKey().clearing()::isPending));
     }
 }

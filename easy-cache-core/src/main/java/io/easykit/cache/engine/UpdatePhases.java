@@ -89,11 +89,26 @@ final class UpdatePhases {
      * @param acknowledged whether Redis has acknowledged the preparation of all keys
      */
     void end(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged) {
+        end(keys, token, acknowledged, CacheCluster::invalidate);
+    }
+
+    /** The second phase of an update in one cluster. */
+    private interface End {
+
+        /** @return the keys that were delivered */
+        List<CacheKey<?>> invalidate(
+                CacheCluster cluster,
+                Collection<? extends CacheKey<?>> keys,
+                String token,
+                Collection<? extends CacheKey<?>> update);
+    }
+
+    private void end(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged, End end) {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         boolean twice = !token.isEmpty() && SecondEnd.isNeeded(groups);
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         groups.forEach(
-                (cluster, group) -> told.put(cluster, cluster.invalidate(group, twice ? NO_TOKEN : token, keys)));
+                (cluster, group) -> told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
         if (twice) {
             SecondEnd second = new SecondEnd(groups, ticker);
             invalidateWhenClosed(groups, token, second);
@@ -157,7 +172,7 @@ final class UpdatePhases {
         if (SecondEnd.isNeeded(groups)) {
             CacheCluster first = groups.keySet().iterator().next();
             List<CacheKey<?>> update = List.copyOf(keys);
-            first.whenClosed(open, () -> end(update, token, true));
+            first.whenClosed(open, () -> end(update, token, true, CacheCluster::invalidateLate));
         } else {
             invalidateWhenClosed(groups, token, open);
         }
@@ -165,7 +180,7 @@ final class UpdatePhases {
 
     private static void invalidateWhenClosed(
             Map<CacheCluster, List<CacheKey<?>>> groups, String token, BooleanSupplier open) {
-        groups.forEach((cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidate(group, token, group)));
+        groups.forEach((cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidateLate(group, token, group)));
     }
 
     /** See {@link PrefixClearing#awaitSeen}. */

@@ -80,5 +80,25 @@ public interface EngineTime {
          * @return false if it did not end within the time
          */
         boolean awaitStop(long nanos) throws InterruptedException;
+
+        /**
+         * Drops the tasks that have not begun, and waits for the one that runs: to interrupt it inside an embedded database can
+         * close that. Interrupts it if it does not end within the time, or this thread is interrupted.
+         *
+         * @return whether it has ended
+         */
+        default boolean stopWithin(long nanos) {
+            stop();
+            boolean ended = false;
+            try {
+                ended = awaitStop(nanos);
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+            }
+            if (!ended) {
+                stopNow();
+            }
+            return ended;
+        }
     }
 }

@@ -22,6 +22,7 @@ public final class InMemoryOutbox implements Outbox {
     private int queries;
     private Runnable surprise = () -> {};
     private volatile Runnable beforeAll = () -> {};
+    private volatile Runnable beforeAdd = () -> {};
 
     public InMemoryOutbox(LongSupplier clock) {
         this.clock = clock;
@@ -76,8 +77,18 @@ public final class InMemoryOutbox implements Outbox {
         return "test";
     }
 
+    /** Does something before each {@link #add}, which may block. */
+    public void beforeAdd(Runnable action) {
+        beforeAdd = action;
+    }
+
     @Override
-    public synchronized boolean add(Message message, boolean join, Duration open) {
+    public boolean add(Message message, boolean join, Duration open) {
+        beforeAdd.run();
+        return added(message, join, open);
+    }
+
+    private synchronized boolean added(Message message, boolean join, Duration open) {
         check();
         long now = clock.getAsLong();
         boolean joined = join && joinable;
