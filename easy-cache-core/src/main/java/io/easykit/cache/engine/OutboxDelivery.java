@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,9 +82,7 @@ final class OutboxDelivery {
             return false;
         }
         List<Due> waiting = due.stream().filter(partly::waits).toList();
-        if (!waiting.isEmpty()) {
-            outbox.postpone(waiting.stream().map(one -> one.message().id()).toList(), OutboxEntries.AGAIN_AFTER);
-        }
+        postpone(waiting, partly::againAfter);
         deliver(due.stream().filter(one -> !waiting.contains(one)).toList());
         return true;
     }
@@ -105,11 +104,14 @@ final class OutboxDelivery {
         ids(done, State.OPEN, ids -> outbox.postpone(ids, OutboxEntries.AGAIN_AFTER));
         ids(done, State.EXPIRED, outbox::delete);
         // One partition that is away must not hold up the messages for the others.
-        stuck.stream()
+        postpone(stuck, one -> againAfter(one, failed));
+    }
+
+    private void postpone(List<Due> some, Function<Due, Duration> again) {
+        some.stream()
                 .collect(Collectors.groupingBy(
-                        one -> againAfter(one, failed),
-                        Collectors.mapping(one -> one.message().id(), Collectors.toList())))
-                .forEach((again, ids) -> outbox.postpone(ids, again));
+                        again, Collectors.mapping(one -> one.message().id(), Collectors.toList())))
+                .forEach((delay, ids) -> outbox.postpone(ids, delay));
     }
 
     /** Makes all messages that were delivered wait again. A fail-over may have lost their delivery. */

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.Outbox.Due;
 import io.easykit.cache.store.Outbox.State;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -14,6 +15,8 @@ import java.util.Set;
  * value in one may have been computed from an older one in another.
  */
 final class PartlyDelivered {
+
+    private static final Duration LONGEST = Duration.ofSeconds(30);
 
     private final GuardedStore store;
     private final OutboxKeys names;
@@ -29,6 +32,18 @@ final class PartlyDelivered {
         return due.state() == State.WAITING
                 && ids.contains(due.message().id())
                 && isAnyAway(names.keysOf(List.of(due.message())));
+    }
+
+    /**
+     * After which time a message that waits is due again. Many have to wait longer, since each try is a write to the database:
+     * a node that recovers delivers their entries before its readers use them ({@link OutboxRecovery}).
+     */
+    Duration againAfter(Due due) {
+        if (PrefixClearing.isIn(names.keysOf(List.of(due.message())))) {
+            return OutboxEntries.AGAIN_AFTER;
+        }
+        Duration inTurns = OutboxEntries.AGAIN_AFTER.multipliedBy(1 + ids.size() / OutboxDelivery.MESSAGES);
+        return inTurns.compareTo(LONGEST) < 0 ? inTurns : LONGEST;
     }
 
     private boolean isAnyAway(List<CacheKey<?>> keys) {

@@ -143,6 +143,24 @@ class OutboxMastersTests {
         assertThat(node.fetch(HEALTHY, () -> "never")).isEqualTo("new");
     }
 
+    /** Each try is a write to the database, for each of them. */
+    @Test
+    void manyMessagesForTheMasterAreTriedInTurns() {
+        bench.store.away(1);
+        IntStream.range(0, 10 * OutboxDelivery.MESSAGES).forEach(i -> put("away" + i, AP.key(1 + 3 * i)));
+        data = "new";
+        seconds(10);
+        int before = outbox.queries();
+        seconds(10);
+        assertThat(outbox.queries() - before).as("queries in 10 s").isLessThan(40);
+
+        bench.store.back(1);
+        seconds(5);
+        assertThat(node.fetch(LOST, () -> data)).as("delivered by the recovery").isEqualTo("new");
+        seconds(10);
+        assertThat(outbox.waiting()).isZero();
+    }
+
     private void put(String id, CacheKey<?>... keys) {
         outbox.put(new Message(
                 id,
