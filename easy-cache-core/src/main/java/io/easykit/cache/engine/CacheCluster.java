@@ -76,7 +76,7 @@ final class CacheCluster implements ClusterUpkeep {
         Readers.Sources sources = new Readers.Sources(this.store, epochs, freshness, near, local);
         this.readers = Readers.of(sources, limit, degraded.cpReads(), engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere(), ticker);
-        this.afterStop = new StoppedCluster(evicting, delivery, outbox != null, ticker);
+        this.afterStop = new StoppedCluster(evicting, delivery, epochs, outbox != null, ticker);
         this.clearing = new PrefixClearing(epochs, delivery, engine);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox, ticker);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
@@ -236,6 +236,9 @@ final class CacheCluster implements ClusterUpkeep {
         boolean acknowledged = clearing.drop(all);
         if (!acknowledged && outbox != null) {
             outbox.addLate(List.of(all));
+        }
+        if (!acknowledged && afterStop.isStopped()) {
+            afterStop.deliver();
         }
         return acknowledged;
     }

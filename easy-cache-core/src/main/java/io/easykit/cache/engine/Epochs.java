@@ -262,7 +262,12 @@ final class Epochs {
 
     /** @param token of the clearing that ends with it; empty without one */
     void raise(int hash, Collection<String> prefixes, String token) {
-        Map<String, Long> raised = store.raiseEpochs(hash, floors(prefixes), token);
+        raise(store, hash, prefixes, token);
+    }
+
+    /** @param to the store itself, or a reopened one */
+    void raise(EntryStore to, int hash, Collection<String> prefixes, String token) {
+        Map<String, Long> raised = to.raiseEpochs(hash, floors(prefixes), token);
         learn(hash, known -> known.with(raised));
     }
 

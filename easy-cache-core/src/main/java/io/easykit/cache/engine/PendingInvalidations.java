@@ -228,8 +228,12 @@ final class PendingInvalidations {
 
     /** How many keys wait, and prefixes as a whole. */
     synchronized int size() {
-        return undelivered.size()
-                + (int) overflowed.stream().map(Range::prefix).distinct().count();
+        return undelivered.size() + overflowed().size();
+    }
+
+    /** The prefixes that wait as a whole. */
+    synchronized List<String> overflowed() {
+        return overflowed.stream().map(Range::prefix).distinct().toList();
     }
 
     private void changed() {

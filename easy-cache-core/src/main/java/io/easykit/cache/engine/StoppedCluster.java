@@ -1,14 +1,20 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * Delivers updates that are made after the cache was stopped, for example while beans are destroyed, because no worker would
  * deliver them later. Each is sent at once, if necessary over a new connection, until a common time limit for all of them is
  * reached.
+ *
+ * <p>Epochs of several hashes have to be raised a second time ({@link EpochUpkeep}), after the process may have ended. That is
+ * left to the other nodes: a clearing whose lease ends when all of them have read the first epochs.
  */
 final class StoppedCluster {
 
@@ -25,15 +34,19 @@ final class StoppedCluster {
     private static final Duration BOUND = Duration.ofSeconds(2);
 
     private static final Duration PAUSE = Duration.ofMillis(20);
-    private static final int NAMED_KEYS = 10;
+    private static final int NAMED = 10;
 
     private final String id;
     private final EntryStore store;
     private final PendingInvalidations pending;
     private final RecentInvalidations recent;
+    private final Epochs epochs;
+    private final int hashes;
     private final ClusterAvailability availability;
     private final Ticker ticker;
     private final boolean recorded;
+    private final String token =
+            "stop" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     private volatile boolean stopped;
     private long spentNanos;
     private boolean lost;
@@ -41,13 +54,15 @@ final class StoppedCluster {
     /**
      * @param store the store itself: a cluster that is marked unavailable is not looked after any more
      */
-    StoppedCluster(EntryStore store, InvalidationDelivery delivery, boolean recorded, Ticker ticker) {
+    StoppedCluster(EntryStore store, InvalidationDelivery delivery, Epochs epochs, boolean recorded, Ticker ticker) {
         this.store = store;
         this.recorded = recorded;
         this.id = delivery.clusterId();
         this.availability = delivery.store().availability();
         this.pending = delivery.pending();
         this.recent = delivery.recent();
+        this.epochs = epochs;
+        this.hashes = delivery.store().epochHashes();
         this.ticker = ticker;
     }
 
@@ -60,14 +75,12 @@ final class StoppedCluster {
     /** Delivers the rest, once. */
     synchronized void stopped() {
         stopped = true;
-        if (!pending.isEmpty()) {
-            try {
-                deliverTo(store);
-            } catch (StoreUnavailableException away) {
-                log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
-            }
-            warnOfLost();
+        try {
+            deliverTo(store);
+        } catch (StoreUnavailableException away) {
+            log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
         }
+        warnOfLost();
     }
 
     boolean isStopped() {
@@ -76,19 +89,32 @@ final class StoppedCluster {
 
     /** Prepares a late update. Whether that was possible. */
     synchronized boolean prepare(Consumer<EntryStore> prepare) {
-        return attempt(prepare);
+        return attempt(prepare, Integer.MAX_VALUE);
+    }
+
+    /** Prepares a late update whose data may have changed already. Tried once: the time is left to its delivery. */
+    synchronized boolean prepareOnce(Consumer<EntryStore> prepare) {
+        return attempt(prepare, 1);
     }
 
     /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
-        if (!attempt(this::deliverTo) || pending.hasRefused()) {
+        if (!attempt(this::deliverTo, Integer.MAX_VALUE) || pending.hasRefused()) {
             warnOfLost();
         }
     }
 
-    /** Each partition separately: an outage of one does not keep the invalidations of the others back. */
+    /** Each hash and partition separately: an outage of one does not keep the invalidations of the others back. */
     private void deliverTo(EntryStore to) {
         StoreUnavailableException first = null;
+        for (int hash = 0; hash < hashes; hash++) {
+            try {
+                raise(to, hash);
+            } catch (StoreUnavailableException away) {
+                first = first == null ? away : first;
+            }
+        }
+        leaveSecondRaise(to);
         // There is no later time to try these again.
         pending.allow(any -> true);
         Partitions partitions = availability.partitions();
@@ -104,6 +130,45 @@ final class StoppedCluster {
         if (first != null) {
             throw first;
         }
+    }
+
+    /** Invalidates the prefixes that wait as a whole. */
+    private void raise(EntryStore to, int hash) {
+        Set<String> prefixes = pending.takeOverflowed(taken -> taken == hash).getOrDefault(hash, Set.of());
+        if (prefixes.isEmpty()) {
+            return;
+        }
+        boolean raised = false;
+        try {
+            epochs.raise(to, hash, prefixes, "");
+            raised = true;
+        } finally {
+            if (!raised) {
+                prefixes.forEach(prefix -> pending.overflow(hash, prefix));
+            }
+            pending.raised(hash, prefixes);
+        }
+        if (hashes > 1) {
+            pending.raiseAgain(hash, prefixes, ticker.nanoTime());
+        }
+        for (CacheSpec<?> sibling : pending.takeSiblings(hash)) {
+            for (int any = 0; any < hashes && sibling.clusterId().equals(id); any++) {
+                pending.raiseAgain(any, Set.of(sibling.prefix()), ticker.nanoTime());
+            }
+        }
+    }
+
+    /** Other nodes end a clearing after its lease. Where this fails, the second raise does not take place. */
+    private void leaveSecondRaise(EntryStore to) {
+        Map<Integer, Set<String>> again = pending.takeAgain(any -> true, EpochUpkeep.seenEverywhere(ticker.nanoTime()));
+        again.forEach((hash, prefixes) -> {
+            try {
+                to.prepareClear(hash, prefixes, token, Epochs.SEEN_BY_ALL);
+            } catch (StoreUnavailableException away) {
+                pending.raiseAgain(hash, prefixes, ticker.nanoTime());
+                log.debug("The second raise of {} in Redis '{}' could not be left to other nodes", prefixes, id, away);
+            }
+        });
     }
 
     /** Keys of this cluster only, because the other clusters have no worker any more. */
@@ -129,11 +194,11 @@ final class StoppedCluster {
     }
 
     /** Makes a call. Only the time of failed calls counts towards the bound. */
-    private boolean attempt(Consumer<EntryStore> call) {
+    private boolean attempt(Consumer<EntryStore> call, int times) {
         long startedAt = ticker.nanoTime();
         EntryStore late = store.reopened();
         try {
-            while (spentNanos + ticker.nanoTime() - startedAt < BOUND.toNanos()) {
+            for (int i = 0; i < times && spentNanos + ticker.nanoTime() - startedAt < BOUND.toNanos(); i++) {
                 try {
                     call.accept(late);
                     return true;
@@ -158,10 +223,9 @@ final class StoppedCluster {
             return;
         }
         lost = true;
-        List<String> keys = pending.all().stream()
-                .limit(NAMED_KEYS)
-                .map(one -> one.key().name())
-                .toList();
+        Stream<String> prefixes = pending.overflowed().stream().map(prefix -> "all of '" + prefix + "'");
+        Stream<String> single = pending.all().stream().map(one -> one.key().name());
+        List<String> names = Stream.concat(prefixes, single).limit(NAMED).toList();
         if (recorded) {
             log.info(
                     "{} invalidations were not delivered to Redis '{}' before the cache was stopped: {}. They are in"
@@ -169,17 +233,17 @@ final class StoppedCluster {
                             + " the outbox, or this one when it is started again.",
                     pending.size(),
                     id,
-                    keys);
+                    names);
             return;
         }
         log.warn(
                 "{} invalidations were not delivered to Redis '{}' within {} ms after the cache was stopped: {}."
                         + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
                         + " lost without a further message. Restart Redis before the application, or invalidate these"
-                        + " keys again.",
+                        + " keys and caches again.",
                 pending.size(),
                 id,
                 TimeUnit.NANOSECONDS.toMillis(spentNanos),
-                keys);
+                names);
     }
 }

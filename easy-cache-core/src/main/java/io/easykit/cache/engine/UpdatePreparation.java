@@ -168,9 +168,20 @@ final class UpdatePreparation {
 
     /** As {@link #prepareLate}, for an update that has no other mark. Without this one its end is written to the outbox. */
     boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        boolean prepared = prepareLate(keys, token, lease);
+        boolean prepared = prepareLate(keys, token, lease) || prepareStopped(keys, token, lease);
         if (!prepared && outbox != null && !keys.isEmpty()) {
             outbox.notPrepared(keys, token);
+        }
+        return prepared;
+    }
+
+    private boolean prepareStopped(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+        long sentAt = ticker.nanoTime();
+        boolean prepared = afterStop.isStopped()
+                && afterStop.prepareOnce(
+                        reopened -> prepareInBatches(reopened, keys, token, lease, new TimeLeft(keys.size())));
+        if (prepared) {
+            cover(keys, token, lease, sentAt);
         }
         return prepared;
     }

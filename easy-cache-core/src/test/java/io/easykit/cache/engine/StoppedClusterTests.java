@@ -6,12 +6,16 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Updates while and after a cache stops. */
 class StoppedClusterTests extends TwoNodes {
@@ -63,6 +67,160 @@ class StoppedClusterTests extends TwoNodes {
         bench.store.back();
         running.stop();
         assertThat(running.undelivered("default")).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void clearsAtOnceWhatIsClearedAfterTheStop(Consistency consistency) {
+        CacheSpec<String> spec = Workbench.spec(consistency);
+        b.fetch(spec.key(1), () -> "old");
+        EasyCacheEngine stopped = stopped();
+        for (Operation lost : List.of(Operation.PREPARE_CLEAR, Operation.RAISE_EPOCH)) {
+            bench.store.failNext(lost, Fault.LOST_REQUEST);
+        }
+
+        stopped.invalidateAll(spec);
+
+        assertThat(stopped.undelivered("default")).isZero();
+        tick(b, 1);
+        assertThat(b.fetch(spec.key(1), () -> "new")).isEqualTo("new");
+    }
+
+    /** Without it a value that is loaded before the commit stays until its TTL: no worker ends late commits any more. */
+    @Test
+    void leavesAMarkForWorkThatIsCommittedAfterTheStop() {
+        EasyCacheEngine stopped = stopped();
+        for (CacheKey<String> one : List.of(key, Workbench.ap().all())) {
+            bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+            bench.store.failNext(Operation.PREPARE_CLEAR, Fault.LOST_REQUEST);
+            bench.transactions.keepConnection();
+            stopped.invalidate(one);
+            bench.transactions.giveBackConnection();
+        }
+        assertThat(bench.store.parts(key)).contains("intents");
+        assertThat(bench.store.clearing()).containsExactly("name");
+    }
+
+    @Test
+    void clearsWhatAnOperatorDropsAfterTheStop() {
+        b.fetch(key, () -> "old");
+        EasyCacheEngine stopped = stopped();
+        bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+
+        cluster(stopped).drop(key.spec().all());
+
+        assertThat(stopped.undelivered("default")).isZero();
+        tick(b, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void clearsWhatIsLeftWhenItIsStopped() {
+        b.fetch(key, () -> "old");
+        EasyCacheEngine running = running();
+        bench.store.fail(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        running.invalidateAll(Workbench.ap());
+        bench.store.back();
+
+        running.stop();
+
+        assertThat(running.undelivered("default")).isZero();
+        tick(b, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void dropsThePrefixIfMoreKeysWereLeftThanCouldBeKept() {
+        b.fetch(key, () -> "old");
+        overflow();
+        a.start();
+        bench.store.back();
+
+        a.stop();
+
+        assertThat(a.undelivered("default")).isZero();
+        tick(b, 1);
+        assertThat(b.fetch(key, () -> "new")).isEqualTo("new");
+    }
+
+    @Test
+    void namesTheClearingsThatAreLost() {
+        bench.store.inParts(3);
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            EasyCacheEngine stopped = stopped();
+            bench.store.away();
+            stopped.invalidateAll(Workbench.ap());
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("[all of 'name']");
+        }
+    }
+
+    @Test
+    void clearsTheOtherHashesIfOneIsAwayAtTheStop() {
+        bench.store.inParts(3);
+        EasyCacheEngine stopped = stopped();
+        EasyCacheEngine other = bench.node();
+        tickAll(other);
+        CacheSpec<String> spec = Workbench.ap();
+        for (int id = 0; id < 3; id++) {
+            other.fetch(spec.key(id), () -> "old");
+        }
+        bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        bench.store.away(1);
+
+        stopped.invalidateAll(spec);
+
+        bench.store.back(1);
+        tickAll(other);
+        assertThat(other.fetch(spec.key(0), () -> "new")).isEqualTo("new");
+        assertThat(other.fetch(spec.key(2), () -> "new")).isEqualTo("new");
+        assertThat(stopped.undelivered("default")).isEqualTo(1);
+    }
+
+    /** The node itself does not raise them any more when all nodes have read the first ones. */
+    @Test
+    void leavesTheSecondRaiseOfSeveralHashesToOtherNodes() {
+        bench.store.inParts(3);
+        EasyCacheEngine other = bench.node();
+        tickAll(other);
+        EasyCacheEngine running = running();
+        assertThat(cluster(running).drop(key.spec().all())).isTrue();
+
+        running.stop();
+        assertThat(bench.store.clearing()).containsExactly("name");
+        long raised = raisedBy(other);
+        bench.clock.advance(SEEN_EVERYWHERE);
+
+        assertThat(raisedBy(other)).isGreaterThan(raised);
+        assertThat(bench.store.clearing()).isEmpty();
+    }
+
+    private long raisedBy(EasyCacheEngine node) {
+        tickAll(node);
+        return bench.store.raised().getOrDefault("name", 0L);
+    }
+
+    private static void tickAll(EasyCacheEngine node) {
+        cluster(node).workers().forEach(RecoveryWorker::tick);
+    }
+
+    private EasyCacheEngine stopped() {
+        EasyCacheEngine stopped = bench.builder(new JacksonValueCodec()).build();
+        stopped.stop();
+        return stopped;
+    }
+
+    /** Its worker has had its first round, and has the next one after a long time. */
+    private EasyCacheEngine running() {
+        int before = bench.store.count(Operation.EPOCHS);
+        EasyCacheEngine running = bench.builder(new JacksonValueCodec())
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .build();
+        await().until(() -> bench.store.count(Operation.EPOCHS) > before);
+        return running;
     }
 
     @Test

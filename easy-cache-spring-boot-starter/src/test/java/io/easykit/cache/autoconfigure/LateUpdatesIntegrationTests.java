@@ -3,6 +3,8 @@ package io.easykit.cache.autoconfigure;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.test.RawRedis;
@@ -64,6 +66,16 @@ class LateUpdatesIntegrationTests {
     }
 
     @Test
+    void clearACacheWhileBeansAreDestroyed() {
+        runner.withBean(LastClearing.class).run(context -> {
+            context.getBean(Names.class).find("last");
+            assertThat(epochs()).isEmpty();
+        });
+
+        assertThat(epochs()).hasSize(1);
+    }
+
+    @Test
     void areLostWithAWarningThatNamesThemIfRedisIsAway(CapturedOutput output) {
         RedisServer own = RedisServer.start();
         long[] began = {0};
@@ -84,6 +96,26 @@ class LateUpdatesIntegrationTests {
     private static List<?> keys() {
         try (RawRedis redis = RedisServer.shared().connect()) {
             return (List<?>) redis.command("KEYS", "*name::last");
+        }
+    }
+
+    private static List<?> epochs() {
+        try (RawRedis redis = RedisServer.shared().connect()) {
+            return (List<?>) redis.command("KEYS", "*epoch*");
+        }
+    }
+
+    static class LastClearing {
+
+        private final EasyCache cache;
+
+        LastClearing(EasyCache cache) {
+            this.cache = cache;
+        }
+
+        @PreDestroy
+        void clear() {
+            cache.invalidateAll(CacheSpec.of("name", String.class));
         }
     }
 
