@@ -35,7 +35,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     private final DelayListenerRegistry registry;
     private final Set<String> checkedTopics = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Report report;
-    private @Nullable Thread thread;
+    private volatile @Nullable Thread thread;
 
     RedisStartupCheck(
             RedisConnections connections,
@@ -57,17 +57,19 @@ public final class RedisStartupCheck implements SmartLifecycle {
     public synchronized void start() {
         if (thread == null) {
             warnOfShortLeases();
-            thread = new Thread(this::checkWhenItAnswers, "delay-queue-check");
-            thread.setDaemon(true);
-            thread.start();
+            Thread started = new Thread(this::checkWhenItAnswers, "delay-queue-check");
+            started.setDaemon(true);
+            thread = started;
+            started.start();
         }
     }
 
     @Override
     public synchronized void stop() {
-        if (thread != null) {
-            thread.interrupt();
-            thread = null;
+        Thread running = thread;
+        thread = null;
+        if (running != null) {
+            running.interrupt();
         }
     }
 
@@ -83,7 +85,8 @@ public final class RedisStartupCheck implements SmartLifecycle {
 
     private void checkWhenItAnswers() {
         Duration pause = FIRST_PAUSE;
-        while (!Thread.currentThread().isInterrupted()) {
+        // A call may end by the interrupt of the stop without passing it on.
+        while (thread == Thread.currentThread()) {
             try {
                 check();
                 return;

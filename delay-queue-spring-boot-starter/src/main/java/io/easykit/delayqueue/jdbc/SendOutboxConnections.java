@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jdbc;
 
+import io.easykit.boot.QueryTimeouts;
 import io.easykit.delayqueue.store.SendOutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -88,7 +89,7 @@ final class SendOutboxConnections {
     private static <T> T undone(Connection connection, Work<T> work) throws SQLException {
         Savepoint savepoint = connection.setSavepoint();
         try {
-            T result = work.on(connection);
+            T result = QueryTimeouts.restoring(connection, work::on);
             connection.releaseSavepoint(savepoint);
             return result;
         } catch (SQLException | RuntimeException failed) {
@@ -130,7 +131,7 @@ final class SendOutboxConnections {
                 connection.setAutoCommit(true);
             }
             try {
-                return work.on(connection);
+                return QueryTimeouts.restoring(connection, work::on);
             } finally {
                 if (!autoCommit) {
                     connection.setAutoCommit(false);

@@ -17,9 +17,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -49,6 +51,9 @@ class RedisStartupCheckIntegrationTests {
                     AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
             // A busy machine may be slow to connect.
             .withPropertyValues("delay-queue.command-timeout=2s");
+
+    /** Contexts of other classes may be open. */
+    private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
     @Test
     void warnsOnceOfAnEvictingRedisThatKeepsNothing(CapturedOutput output) {
@@ -114,6 +119,34 @@ class RedisStartupCheckIntegrationTests {
 
                         assertThat(output).containsOnlyOnce("maxmemory-policy is allkeys-lru");
                     });
+        }
+    }
+
+    @Test
+    void endsWithItsContextAlthoughACallTakesTheInterrupt() {
+        CountDownLatch called = new CountDownLatch(1);
+        try (RedisServer redis = RedisServer.start()) {
+            runner.withBean(
+                            BeanPostProcessor.class,
+                            () -> beforeCalls((call, topic) -> {
+                                if (call.equals("prepare")) {
+                                    called.countDown();
+                                    waitForAnInterrupt();
+                                    throw new IllegalStateException("interrupted");
+                                }
+                            }))
+                    .withPropertyValues(url(redis))
+                    .run(context -> called.await());
+
+            await().until(() -> !isChecking());
+        }
+    }
+
+    private static void waitForAnInterrupt() {
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException taken) {
+            // As a client may do.
         }
     }
 
@@ -193,11 +226,14 @@ class RedisStartupCheckIntegrationTests {
         return "delay-queue.topics." + topic + ".lease=1m";
     }
 
-    private static void awaitEndOfCheck(ApplicationContext context) {
+    private void awaitEndOfCheck(ApplicationContext context) {
         RedisStartupCheck check = context.getBean(RedisStartupCheck.class);
-        await().until(() -> check.report().isPresent()
-                && Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().equals("delay-queue-check")));
+        await().until(() -> check.report().isPresent() && !isChecking());
+    }
+
+    private boolean isChecking() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("delay-queue-check") && !threadsBefore.contains(thread));
     }
 
     /** @param fault gets the name of each call of the store, and its topic or nothing */

@@ -15,6 +15,9 @@ import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Bytes;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,7 +41,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -180,6 +185,29 @@ class JdbcSendOutboxTests {
         outbox.delete(numbers.subList(0, 1));
         assertThat(ids()).containsExactly("b");
         assertThat(outbox.frames(numbers)).containsOnlyKeys(numbers.get(1));
+    }
+
+    /** H2 keeps the timeout of a statement for all later ones of the connection. */
+    @Test
+    void leavesTheQueryTimeoutOfAConnectionAsItWas() throws Exception {
+        transaction.executeWithoutResult(status -> {
+            outbox.write("me", List.of(row("t", "a", 1)));
+            assertThat(queryTimeout(DataSourceUtils.getConnection(dataSource))).isZero();
+        });
+        try (Connection connection = dataSource.getConnection()) {
+            JdbcSendOutbox pooled =
+                    new JdbcSendOutbox(new SingleConnectionDataSource(connection, true), "dq:", () -> null);
+            assertThat(pooled.backlog().rows()).isOne();
+            assertThat(queryTimeout(connection)).isZero();
+        }
+    }
+
+    private static int queryTimeout(Connection connection) {
+        try (Statement any = connection.createStatement()) {
+            return any.getQueryTimeout();
+        } catch (SQLException failed) {
+            throw new IllegalStateException(failed);
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.easykit.cache.jdbc;
 
+import io.easykit.boot.QueryTimeouts;
 import io.easykit.cache.store.OutboxException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -93,8 +94,10 @@ final class OutboxConnections {
             if (connection.getAutoCommit() || connection.isReadOnly()) {
                 return false;
             }
-            task.on(connection);
-            return true;
+            return QueryTimeouts.restoring(connection, joined -> {
+                task.on(joined);
+                return true;
+            });
         } catch (SQLException failed) {
             throw failure(failed);
         } finally {
@@ -163,7 +166,7 @@ final class OutboxConnections {
     private static <T extends @Nullable Object> T committed(Connection connection, Work<T> work) throws SQLException {
         boolean done = false;
         try {
-            T result = work.on(connection);
+            T result = QueryTimeouts.restoring(connection, work::on);
             connection.commit();
             done = true;
             return result;

@@ -15,6 +15,7 @@ import io.easykit.cache.store.OutboxException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -40,8 +41,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
@@ -189,6 +192,29 @@ class JdbcOutboxTests {
     void anotherTableHasAnotherIdentity() {
         install(otherDatabase);
         assertThat(new JdbcOutbox(otherDatabase, "ec:", begun::peek).id()).isNotEqualTo(outbox.id());
+    }
+
+    /** H2 keeps the timeout of a statement for all later ones of the connection. */
+    @Test
+    void leavesTheQueryTimeoutOfAConnectionAsItWas() throws Exception {
+        transaction.executeWithoutResult(status -> {
+            assertThat(outbox.add(message("joined", "user::1"), true, RETENTION))
+                    .isTrue();
+            assertThat(queryTimeout(DataSourceUtils.getConnection(dataSource))).isZero();
+        });
+        try (Connection connection = dataSource.getConnection()) {
+            JdbcOutbox pooled = new JdbcOutbox(new SingleConnectionDataSource(connection, true), "ec:", begun::peek);
+            pooled.backlog("default");
+            assertThat(queryTimeout(connection)).isZero();
+        }
+    }
+
+    private static int queryTimeout(Connection connection) {
+        try (Statement any = connection.createStatement()) {
+            return any.getQueryTimeout();
+        } catch (SQLException failed) {
+            throw new IllegalStateException(failed);
+        }
     }
 
     /** As of requests with an open session in view, which update outside a transaction. */
