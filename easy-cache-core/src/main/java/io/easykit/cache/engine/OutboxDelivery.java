@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -92,12 +93,13 @@ final class OutboxDelivery {
         List<Due> begun = due.stream().filter(this::isDeliveredAgain).toList();
         Set<CacheKey<?>> kept = new HashSet<>(keys(begun));
         kept.addAll(names.keysOf(second.within(OutboxEntries.PREPARED)));
-        Map<String, Duration> failed = keys.isEmpty() ? Map.of() : deliver(keys, kept);
+        Set<Integer> unraised = new HashSet<>();
+        Map<String, Duration> failed = keys.isEmpty() ? Map.of() : deliver(keys, kept, unraised);
         OutboxEntries.requireNotInterrupted();
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
-        partly.record(done, stuck);
+        partly.record(done, stuck, failed.keySet(), unraised);
         done.removeAll(begun);
         deliverAgain(begun.stream().filter(one -> !stuck.contains(one)).toList());
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
@@ -150,10 +152,11 @@ final class OutboxDelivery {
 
     /**
      * @param kept stay prepared
+     * @param unraised gets the hashes whose epochs were not raised
      * @return names of keys that are not invalidated, and after which time they are due again
      * @throws StoreUnavailableException if no partition answers
      */
-    private Map<String, Duration> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
+    private Map<String, Duration> deliver(List<CacheKey<?>> keys, Set<CacheKey<?>> kept, Set<Integer> unraised) {
         Map<String, Duration> failed = new HashMap<>();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         List<CacheKey<?>> named = List.copyOf(PrefixClearing.entriesOf(keys));
@@ -161,12 +164,13 @@ final class OutboxDelivery {
         boolean answered = false;
         try {
             if (!cleared.isEmpty()) {
-                boolean everywhere = clearing.raise(cleared);
+                unraised.addAll(clearing.raise(cleared));
                 answered = true;
-                again(failed, everywhere ? List.of() : cleared);
+                again(failed, unraised.isEmpty() ? List.of() : cleared);
             }
         } catch (StoreUnavailableException away) {
             none = away;
+            IntStream.range(0, delivery.store().epochHashes()).forEach(unraised::add);
             again(failed, cleared);
         }
         try {

@@ -227,7 +227,11 @@ final class OutboxRelay {
             againAt = null;
             redeliver();
         }
-        while (!isStopped() && messages.deliverSome() && letRecoveriesIn()) {
+        long began = ticker.nanoTime();
+        while (!isStopped()
+                && ticker.nanoTime() - began < COUNT_EVERY.toNanos()
+                && messages.deliverSome()
+                && letRecoveriesIn()) {
             log.debug("Another batch of the outbox of Redis '{}' may be due", delivery.clusterId());
         }
         return Duration.ZERO;

@@ -147,31 +147,31 @@ final class PrefixClearing {
     /**
      * Raises the epochs of all prefixes at once, in all hashes that answer.
      *
-     * @return whether all have answered
-     * @throws StoreUnavailableException if none does
+     * @return the hashes that have not answered
+     * @throws StoreUnavailableException if none has
      */
-    boolean raise(List<CacheKey<?>> cleared) {
+    Set<Integer> raise(List<CacheKey<?>> cleared) {
         Set<String> prefixes = prefixesOf(cleared);
-        Set<Integer> raised = new HashSet<>();
+        Set<Integer> left = new HashSet<>();
         // Readers of this node join no load that began before.
         delivery.ownUpdates().add(cleared);
         prefixes.forEach(delivery.local()::clear);
         try {
             inAll(store.epochHashes(), hash -> {
+                left.add(hash);
                 epochs.raise(hash, prefixes);
-                raised.add(hash);
+                left.remove(hash);
                 raiseAgain(hash, prefixes);
             });
-            return true;
         } catch (StoreUnavailableException away) {
-            if (raised.isEmpty()) {
+            if (left.size() == store.epochHashes()) {
                 throw away;
             }
             log.debug("{} in Redis '{}': cleared in a part of it", cleared, delivery.clusterId(), away);
-            return false;
         } finally {
             delivery.ownUpdates().add(cleared);
         }
+        return left;
     }
 
     /**

@@ -7,6 +7,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox.Message;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One master of three is away, and the outbox has messages for it. The id of a key decides its master. */
 class OutboxMastersTests {
@@ -129,6 +132,46 @@ class OutboxMastersTests {
         seconds(10);
 
         assertThat(loads).hasValueBetween(1, 3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void oneOfTwoMastersThatIsBackNeedNotWaitForTheOther(int first) {
+        CacheKey<String> back = AP.key(first);
+        assertThat(node.fetch(back, () -> data)).isEqualTo("old");
+        bench.store.away(1);
+        bench.store.away(2);
+        data = "new";
+        put("clearing", AP.all());
+        seconds(10);
+
+        bench.store.back(first);
+        seconds(10);
+
+        assertThat(node.fetch(back, () -> data)).isEqualTo("new");
+        assertThat(outbox.waiting()).isPositive();
+    }
+
+    /** It has taken one call too long, or has refused the key for some time. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMessageThatAHealthyMasterDidNotTakeIsTriedThereAgain(boolean refused) {
+        bench.store.away(1);
+        seconds(10);
+        data = "new";
+        put("entries", HEALTHY, LOST);
+        put("third", AP.key(2));
+        if (refused) {
+            bench.store.refuse(HEALTHY);
+        } else {
+            bench.store.failNext(Operation.DROP, Fault.LOST_REQUEST);
+        }
+        seconds(1);
+        bench.store.allow(HEALTHY);
+
+        seconds(40);
+
+        assertThat(node.fetch(HEALTHY, () -> "never")).isEqualTo("new");
     }
 
     @Test
