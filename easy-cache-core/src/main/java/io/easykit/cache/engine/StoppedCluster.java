@@ -92,9 +92,15 @@ final class StoppedCluster {
         return attempt(prepare, Integer.MAX_VALUE);
     }
 
-    /** Prepares a late update whose data may have changed already. Tried once: the time is left to its delivery. */
+    /**
+     * Prepares a late update whose data may have changed already. Tried once, and its time does not count: it is left to the
+     * delivery.
+     */
     synchronized boolean prepareOnce(Consumer<EntryStore> prepare) {
-        return attempt(prepare, 1);
+        long before = spentNanos;
+        boolean prepared = attempt(prepare, 1);
+        spentNanos = before;
+        return prepared;
     }
 
     /** Delivers the pending invalidations of a late update. */
