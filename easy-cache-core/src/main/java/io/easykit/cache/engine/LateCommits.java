@@ -33,9 +33,12 @@ final class LateCommits {
         waiting.add(new Late(open, end, ticker.nanoTime()));
     }
 
-    /** Ends the updates without open work. If an end throws, the others wait for the next call. */
+    /** Ends the updates without open work. If an end throws, or this thread is interrupted, the others wait for the next call. */
     void endClosed() {
         for (Late late : List.copyOf(waiting)) {
+            if (Thread.currentThread().isInterrupted()) {
+                return; // the worker was stopped, and calls of Redis would fail
+            }
             boolean over = !late.open.getAsBoolean() || ticker.nanoTime() - late.since > LONGEST.toNanos();
             // Several threads may look at the same time.
             if (over && waiting.remove(late)) {

@@ -4,8 +4,11 @@ import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.time.EngineTime.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +31,9 @@ final class LateWrites {
     private volatile @Nullable Scheduler thread;
     private volatile boolean wasStarted;
 
+    /** Ticker time after which no write begins, once a stop has begun. */
+    private volatile @Nullable Long until;
+
     LateWrites(String clusterId, Ticker ticker) {
         this.clusterId = clusterId;
         this.ticker = ticker;
@@ -35,41 +41,62 @@ final class LateWrites {
 
     synchronized void start() {
         if (thread == null) {
+            until = null;
             thread = ticker.newScheduler("easy-cache-outbox-late-" + clusterId);
             wasStarted = true;
             run();
         }
     }
 
-    /** Lets a write end that is at work, see {@link Scheduler#stopWithin}. Then does the others, for a limited time. */
+    /**
+     * Lets the thread write for a limited time. Then lets the write end that is at work, see {@link Scheduler#stopWithin}. The
+     * others wait for the next start.
+     */
     synchronized void stop() {
         Scheduler running = thread;
-        thread = null;
-        if (running == null || !running.stopWithin(GRACE.toNanos())) {
+        if (running == null) {
             return;
         }
-        long since = ticker.nanoTime();
-        while (ticker.nanoTime() - since < GRACE.toNanos()
-                && !Thread.currentThread().isInterrupted()) {
-            if (!next()) {
-                return;
-            }
+        until = ticker.nanoTime() + GRACE.toNanos();
+        try {
+            ticker.await(CompletableFuture.runAsync(() -> writeAll(running), running), GRACE.toNanos());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException late) {
+            log.debug("The writes to the outbox for Redis '{}' take longer than the stop", clusterId, late);
+        } finally {
+            thread = null;
+            boolean unused = running.stopWithin(GRACE.toNanos());
+        }
+        if (!waiting.isEmpty()) {
+            log.warn(
+                    "{} writes to the outbox for Redis '{}' were not made before the cache was stopped. If another line"
+                            + " reports undelivered invalidations, some of these may be lost when this process ends, and"
+                            + " old values stay until their TTL. Check the database, and invalidate these keys and caches"
+                            + " again.",
+                    waiting.size(),
+                    clusterId);
         }
     }
 
     /**
      * Before the first start, the caller's thread does it.
      *
-     * @throws OutboxException if too many others wait
+     * @throws OutboxException if too many others wait, or the cache was stopped
      */
     void submit(Runnable write) {
         if (!wasStarted) {
             write.run();
-        } else if (waiting.offer(write)) {
-            run();
-        } else {
+            return;
+        }
+        if (!waiting.offer(write)) {
             throw new OutboxException(MOST + " writes wait for the database", null);
         }
+        // After the offer: a stop counts the write, or is noticed here.
+        if (thread == null && waiting.remove(write)) {
+            throw new OutboxException("the cache was stopped", null);
+        }
+        run();
     }
 
     private void run() {
@@ -85,9 +112,14 @@ final class LateWrites {
 
     private void writeAll(Scheduler running) {
         boolean some = true;
-        while (some && thread == running) {
+        while (some && thread == running && mayBegin()) {
             some = next();
         }
+    }
+
+    private boolean mayBegin() {
+        Long end = until;
+        return end == null || ticker.nanoTime() - end < 0;
     }
 
     /** Never throws, or the others would have to wait. */

@@ -17,6 +17,8 @@ import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.time.EngineTime.Scheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -163,6 +165,114 @@ class LateEndsTests {
             assertThat(log.errors()).singleElement().asString().contains("This is a defect");
         }
         writes.stop();
+    }
+
+    @Test
+    void theStopReportsWritesThatASlowDatabaseKeepsBack() throws Exception {
+        LateWrites writes = new LateWrites("default", bench.clock);
+        writes.start();
+        writes.submit(this::hang);
+        awaitBegun();
+        writes.submit(() -> {});
+        writes.submit(() -> {});
+        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+            writes.stop();
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("2 writes to the outbox for Redis 'default'");
+        }
+        await().untilTrue(interrupted);
+    }
+
+    @Test
+    void theThreadOfTheStopWritesNothing() throws Exception {
+        LateWrites writes = new LateWrites("default", bench.clock);
+        writes.start();
+        writes.submit(this::hang);
+        awaitBegun();
+        Set<Thread> writers = ConcurrentHashMap.newKeySet();
+        writes.submit(() -> writers.add(Thread.currentThread()));
+        Caller<Thread> stop = Workbench.call(() -> {
+            writes.stop();
+            return Thread.currentThread();
+        });
+        stop.awaitWaiting();
+        end.countDown();
+
+        assertThat(writers).isNotEmpty().doesNotContain(stop.result());
+    }
+
+    @Test
+    void noWriteBeginsWhenTheTimeOfTheStopIsOver() throws Exception {
+        LateWrites writes = new LateWrites("default", bench.clock);
+        writes.start();
+        writes.submit(this::hang);
+        awaitBegun();
+        AtomicBoolean done = new AtomicBoolean();
+        writes.submit(() -> done.set(true));
+        Caller<Boolean> stop = TwoNodes.inBackground(writes::stop).awaitWaiting();
+        bench.clock.advance(Duration.ofSeconds(2));
+        end.countDown();
+        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+            stop.result();
+            assertThat(log.warnings()).singleElement().asString().startsWith("1 writes to the outbox");
+        }
+        assertThat(done).isFalse();
+        assertThat(interrupted).isFalse();
+    }
+
+    /** A worker that was stopped may still end an update. */
+    @Test
+    void aWriteAfterTheStopIsRefusedUntilTheNextStart() {
+        LateWrites writes = new LateWrites("default", bench.clock);
+        writes.start();
+        writes.stop();
+        AtomicBoolean done = new AtomicBoolean();
+        assertThatThrownBy(() -> writes.submit(() -> done.set(true)))
+                .isInstanceOf(OutboxException.class)
+                .hasMessage("the cache was stopped");
+
+        writes.start();
+        writes.submit(() -> done.set(true));
+        await().untilTrue(done);
+        writes.stop();
+    }
+
+    @Test
+    void theUpdatesWaitForTheNextWorkerIfThisOneIsStopped() {
+        updateInCallbacks(Late.CLEARING);
+        int before = bench.store.count(Operation.RAISE_EPOCH);
+        bench.store.onNext(Operation.EPOCHS, () -> Thread.currentThread().interrupt());
+        try {
+            tick();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(before);
+
+        tick();
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isGreaterThan(before);
+    }
+
+    @Test
+    void anInterruptLeavesTheRestOfTheUpdates() {
+        LateCommits updates = new LateCommits(bench.clock);
+        AtomicInteger ended = new AtomicInteger();
+        updates.add(() -> false, () -> {
+            ended.incrementAndGet();
+            Thread.currentThread().interrupt();
+        });
+        updates.add(() -> false, ended::incrementAndGet);
+        try {
+            updates.endClosed();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(ended).hasValue(1);
+
+        updates.endClosed();
+        assertThat(ended).hasValue(2);
     }
 
     @Test
