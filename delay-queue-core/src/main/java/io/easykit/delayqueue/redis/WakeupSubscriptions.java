@@ -92,6 +92,8 @@ final class WakeupSubscriptions implements AutoCloseable {
         WakeupSubscriber subscriber = new WakeupSubscriber(byChannel, listener, confirmed);
         AtomicBoolean hasFailed = new AtomicBoolean();
         try {
+            // If it cannot be started, no task waits for it. Each attempt of the caller would add one.
+            thread.prestartCoreThread();
             CompletableFuture<Void> unused = begin(() -> {
                 if (!hasFailed.get()) {
                     add(subscriber);
@@ -144,8 +146,6 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     private CompletableFuture<Void> begin(Runnable task) {
         try {
-            // If it cannot be started, nothing is queued for it.
-            thread.prestartCoreThread();
             return CompletableFuture.runAsync(task, thread);
         } catch (RejectedExecutionException e) {
             log.debug("The store is closed, so nothing is subscribed any more", e);

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -231,6 +232,37 @@ class WakeupSubscriptionsIntegrationTests {
         assertThatThrownBy(wakeups::close).isInstanceOf(OutOfMemoryError.class);
         hasThreads.set(true);
         assertThat(wakeups.subscribe(SHARDS, new Forgotten()).sinceProof()).isEqualTo(Subscription.UNPROVEN);
+        destroy(connections);
+    }
+
+    @Test
+    void aCloseThatGetsNoThreadTakesEffectWithTheNextThread() throws Exception {
+        RedisConnectionFactory connections = Driver.LETTUCE.connect(server);
+        AtomicBoolean hasThreads = new AtomicBoolean(true);
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, GIVES_UP, task -> {
+            if (!hasThreads.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            Thread thread = new Thread(task);
+            threads.add(thread);
+            return thread;
+        });
+        Subscription first = listen(wakeups, SHARDS.get(0));
+        await().until(() -> allAreHeard(SHARDS.subList(0, 1)));
+        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+        hasThreads.set(false);
+        assertThatThrownBy(first::close).isInstanceOf(OutOfMemoryError.class);
+        hasThreads.set(true);
+
+        Subscription second = listen(wakeups, SHARDS.get(1));
+        await().until(() -> allAreHeard(SHARDS.subList(1, 2)));
+
+        heard.clear();
+        await().until(() -> allAreHeard(SHARDS.subList(0, 2)) || heard.contains(SHARDS.get(1)));
+        assertThat(heard).doesNotContain(SHARDS.get(0));
+        second.close();
+        wakeups.close();
         destroy(connections);
     }
 
