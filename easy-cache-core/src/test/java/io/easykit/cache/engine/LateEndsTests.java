@@ -199,8 +199,9 @@ class LateEndsTests {
         });
         stop.awaitWaiting();
         end.countDown();
+        Thread stopping = stop.result();
 
-        assertThat(writers).isNotEmpty().doesNotContain(stop.result());
+        assertThat(writers).isNotEmpty().doesNotContain(stopping);
     }
 
     @Test
