@@ -86,7 +86,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     private void checkWhenItAnswers() {
         Duration pause = FIRST_PAUSE;
         // A call may end by the interrupt of the stop without passing it on.
-        while (thread == Thread.currentThread()) {
+        while (thread == Thread.currentThread() && !Thread.currentThread().isInterrupted()) {
             try {
                 check();
                 return;

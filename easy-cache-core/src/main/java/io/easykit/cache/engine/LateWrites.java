@@ -57,17 +57,11 @@ final class LateWrites {
         if (running == null) {
             return;
         }
-        until = ticker.nanoTime() + GRACE.toNanos();
-        try {
-            ticker.await(CompletableFuture.runAsync(() -> writeAll(running), running), GRACE.toNanos());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException late) {
-            log.debug("The writes to the outbox for Redis '{}' take longer than the stop", clusterId, late);
-        } finally {
-            thread = null;
-            boolean unused = running.stopWithin(GRACE.toNanos());
+        if (!waiting.isEmpty()) {
+            drain(running);
         }
+        thread = null;
+        boolean unused = running.stopWithin(GRACE.toNanos());
         if (!waiting.isEmpty()) {
             log.warn(
                     "{} writes to the outbox for Redis '{}' were not made before the cache was stopped. If another line"
@@ -99,6 +93,17 @@ final class LateWrites {
         run();
     }
 
+    private void drain(Scheduler running) {
+        until = ticker.nanoTime() + GRACE.toNanos();
+        try {
+            ticker.await(CompletableFuture.runAsync(() -> writeAll(running), running), GRACE.toNanos());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException | OutOfMemoryError late) {
+            log.debug("The writes to the outbox for Redis '{}' take longer than the stop", clusterId, late);
+        }
+    }
+
     private void run() {
         Scheduler running = thread;
         if (running != null) {
@@ -106,6 +111,8 @@ final class LateWrites {
                 running.execute(() -> writeAll(running));
             } catch (RejectedExecutionException stopped) {
                 log.debug("The late writes to the outbox for Redis '{}' were just stopped", clusterId);
+            } catch (OutOfMemoryError noThread) {
+                log.debug("The next late write to the outbox for Redis '{}' starts a thread", clusterId, noThread);
             }
         }
     }

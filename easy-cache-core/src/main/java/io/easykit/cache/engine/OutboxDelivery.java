@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  *   <li>A message that was committed before its update is open while the update may still be running: a reader could load the
  *       old value after a delivery and store it. It is delivered in each round, until it is closed or its lease is over,
  *       and then once more.
- *   <li>A message for masters of which some are away is delivered to the others once, and to all when those are back
- *       ({@link PartlyDelivered}).
+ *   <li>A message for masters of which some are marked unavailable waits after a delivery to the others, and is delivered to all
+ *       when one of those is back ({@link PartlyDelivered}).
  *   <li>The old value is dropped at once: its stale window began with the update, and is over by now.
  *   <li>A message that clears a cache and names entries is delivered twice, when every node has read the epochs
  *       ({@link SecondEnd}). In between its entries stay prepared. Another node that takes over delivers it twice again.

@@ -205,6 +205,50 @@ class LateEndsTests {
     }
 
     @Test
+    void theNextWriteStartsAThreadThatCouldNotBeStarted() {
+        AtomicBoolean scarce = new AtomicBoolean(true);
+        LateWrites writes = new LateWrites("default", scarce(scarce));
+        AtomicInteger done = new AtomicInteger();
+        writes.start();
+        writes.submit(done::incrementAndGet);
+        scarce.set(false);
+        writes.submit(done::incrementAndGet);
+
+        await().until(() -> done.get() == 2);
+        writes.stop();
+    }
+
+    @Test
+    void theStopReportsWritesForWhichThereIsNoThread() {
+        LateWrites writes = new LateWrites("default", scarce(new AtomicBoolean(true)));
+        writes.start();
+        writes.submit(() -> {});
+        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+            writes.stop();
+            assertThat(log.warnings()).singleElement().asString().startsWith("1 writes to the outbox");
+        }
+    }
+
+    /** @param scarce whether the system makes no more threads */
+    private Ticker scarce(AtomicBoolean scarce) {
+        return new OutboxThreads() {
+            @Override
+            public Scheduler newScheduler(String threadName) {
+                Scheduler threads = super.newScheduler(threadName);
+                return new Idle() {
+                    @Override
+                    public void execute(Runnable task) {
+                        if (scarce.get()) {
+                            throw new OutOfMemoryError("unable to create native thread");
+                        }
+                        threads.execute(task);
+                    }
+                };
+            }
+        };
+    }
+
+    @Test
     void noWriteBeginsWhenTheTimeOfTheStopIsOver() throws Exception {
         LateWrites writes = new LateWrites("default", bench.clock);
         writes.start();
@@ -342,7 +386,7 @@ class LateEndsTests {
     }
 
     /** Threads for the outbox. The rounds of the workers are those of the test. */
-    private final class OutboxThreads implements Ticker {
+    private class OutboxThreads implements Ticker {
 
         @Override
         public long nanoTime() {
@@ -360,7 +404,7 @@ class LateEndsTests {
         }
     }
 
-    private static final class Idle implements Scheduler {
+    private static class Idle implements Scheduler {
 
         @Override
         public void execute(Runnable task) {}

@@ -204,6 +204,39 @@ class OutboxMastersTests {
         assertThat(outbox.waiting()).isZero();
     }
 
+    /** So much is not remembered, and must not be tried each second either. */
+    @Test
+    void moreMessagesThanAreRememberedWaitForTheMasterAsWell() {
+        bench.store.away(1);
+        seconds(10);
+        int rows = PartlyDelivered.MOST + 10 * OutboxDelivery.MESSAGES;
+        IntStream.range(0, rows).forEach(i -> put("away" + i, AP.key(1 + 3 * i)));
+        seconds(32);
+        int before = outbox.queries();
+
+        seconds(30);
+
+        assertThat(outbox.queries() - before)
+                .as("each is tried once in 30 s, and each second ends with a query")
+                .isLessThan(2 * rows / OutboxDelivery.MESSAGES + 60);
+    }
+
+    /** For example a backlog for a master that is away. Other work of the round waits: a count, and a second delivery. */
+    @Test
+    void aRoundEndsAlthoughMoreMessagesAreDue() {
+        AtomicInteger more = new AtomicInteger();
+        outbox.beforeDue(() -> {
+            bench.clock.advance(Duration.ofSeconds(4));
+            if (more.get() < 100) {
+                put("more" + more.incrementAndGet(), HEALTHY);
+            }
+        });
+
+        node.cluster(CacheSpec.DEFAULT_CLUSTER).relay().round();
+
+        assertThat(more).hasValue(3);
+    }
+
     private void put(String id, CacheKey<?>... keys) {
         outbox.put(new Message(
                 id,

@@ -198,6 +198,41 @@ class StoppedClusterTests extends TwoNodes {
         assertThat(bench.store.clearing()).isEmpty();
     }
 
+    /** Its preparation waits for each hash of the silent master. */
+    @Test
+    void clearsTheOtherMastersIfOneIsSilent() {
+        bench.store.inParts(12).repartition(3);
+        EasyCacheEngine stopped = stopped();
+        availability(stopped).force(State.UNAVAILABLE);
+        bench.store.onLost(() -> bench.clock.advance(Duration.ofMillis(600)));
+        bench.store.away(0);
+        int before = bench.store.count(Operation.RAISE_EPOCH);
+        bench.transactions.keepConnection();
+
+        stopped.invalidateAll(Workbench.ap());
+
+        bench.transactions.giveBackConnection();
+        assertThat(bench.store.count(Operation.RAISE_EPOCH) - before).isGreaterThanOrEqualTo(12);
+    }
+
+    /** A full Redis refuses marks, and accepts invalidations. */
+    @Test
+    void deliversAfterManyMarksThatAreRefused() {
+        EasyCacheEngine stopped = stopped();
+        bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+        bench.store.onLost(() -> bench.clock.advance(Duration.ofMillis(10)));
+        bench.transactions.keepConnection();
+        for (int i = 0; i < 300; i++) {
+            stopped.invalidate(key);
+        }
+        bench.transactions.giveBackConnection();
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+
+        stopped.invalidate(key);
+
+        assertThat(stopped.undelivered("default")).isZero();
+    }
+
     private long raisedBy(EasyCacheEngine node) {
         tickAll(node);
         return bench.store.raised().getOrDefault("name", 0L);

@@ -22,6 +22,7 @@ abstract class FaultyCalls implements EntryStore {
     private final Map<Operation, Held> held = new ConcurrentHashMap<>();
     private final Map<Operation, Runnable> before = new ConcurrentHashMap<>();
     private final Map<Operation, Runnable> after = new ConcurrentHashMap<>();
+    private volatile Runnable onLost = () -> {};
     private final Set<Integer> away = ConcurrentHashMap.newKeySet();
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
@@ -60,6 +61,11 @@ abstract class FaultyCalls implements EntryStore {
     public final void back() {
         always.clear();
         next.clear();
+    }
+
+    /** Runs an action for each lost call, for example to let its timeout pass. */
+    public final void onLost(Runnable action) {
+        onLost = action;
     }
 
     /** Requests to a partition are lost until {@link #back(int)}. */
@@ -175,7 +181,8 @@ abstract class FaultyCalls implements EntryStore {
         return new StoreUnavailableException("Redis answered: NOPERM", false, null);
     }
 
-    private static StoreUnavailableException lost(String what) {
+    private StoreUnavailableException lost(String what) {
+        onLost.run();
         return new StoreUnavailableException(what + " got lost", true, null);
     }
 }

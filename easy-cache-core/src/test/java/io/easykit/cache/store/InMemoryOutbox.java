@@ -23,6 +23,7 @@ public final class InMemoryOutbox implements Outbox {
     private Runnable surprise = () -> {};
     private volatile Runnable beforeAll = () -> {};
     private volatile Runnable beforeAdd = () -> {};
+    private volatile Runnable beforeDue = () -> {};
 
     public InMemoryOutbox(LongSupplier clock) {
         this.clock = clock;
@@ -115,8 +116,18 @@ public final class InMemoryOutbox implements Outbox {
         });
     }
 
+    /** Does something before each {@link #due}. */
+    public void beforeDue(Runnable action) {
+        beforeDue = action;
+    }
+
     @Override
-    public synchronized List<Due> due(String clusterId, int limit) {
+    public List<Due> due(String clusterId, int limit) {
+        beforeDue.run();
+        return dueNow(clusterId, limit);
+    }
+
+    private synchronized List<Due> dueNow(String clusterId, int limit) {
         check();
         queries++;
         return rows.values().stream()
