@@ -384,6 +384,7 @@ class RedisStartupCheckIntegrationTests {
                         await().atMost(Duration.ofSeconds(30))
                                 .until(() -> check.report().isPresent());
                         await().atMost(Duration.ofSeconds(30))
+                                .ignoreExceptions()
                                 .untilAsserted(() -> context.getBean(DelayQueueTemplate.class)
                                         .send("orders", "late", Duration.ZERO));
                         assertThat(context.getBean(Orders.class).got.poll(20, TimeUnit.SECONDS))
@@ -405,6 +406,7 @@ class RedisStartupCheckIntegrationTests {
                             raw.command("CONFIG", "SET", "requirepass", "wrong");
                         }
                         await().atMost(Duration.ofSeconds(30))
+                                .ignoreExceptions()
                                 .untilAsserted(() -> context.getBean(DelayQueueTemplate.class)
                                         .send("orders", "late", Duration.ZERO));
                         assertThat(context.getBean(Orders.class).got.poll(20, TimeUnit.SECONDS))
