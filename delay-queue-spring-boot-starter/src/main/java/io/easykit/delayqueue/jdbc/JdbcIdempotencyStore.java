@@ -102,7 +102,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
                     new IllegalStateException("the table " + TABLE + " cannot be used: " + e.getMessage(), e);
             rollBack(transaction, unusable);
             throw unusable;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             rollBack(transaction, e);
             throw e;
         }

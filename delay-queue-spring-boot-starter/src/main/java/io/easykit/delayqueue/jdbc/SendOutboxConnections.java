@@ -92,7 +92,7 @@ final class SendOutboxConnections {
             T result = QueryTimeouts.restoring(connection, work::on);
             connection.releaseSavepoint(savepoint);
             return result;
-        } catch (SQLException | RuntimeException failed) {
+        } catch (SQLException | RuntimeException | Error failed) {
             try {
                 connection.rollback(savepoint);
             } catch (SQLException lost) {

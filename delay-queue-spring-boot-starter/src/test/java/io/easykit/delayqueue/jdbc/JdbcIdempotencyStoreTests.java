@@ -40,6 +40,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -455,6 +456,23 @@ class JdbcIdempotencyStoreTests {
         await().until(() -> records() == 0);
         assertThat(errors.get()).isLessThan(1);
         cleanup.stop();
+    }
+
+    @Test
+    void aCheckThatFailsWithAnErrorLeavesNoTransactionToItsThread() {
+        AtomicInteger errors = new AtomicInteger(1);
+        JdbcIdempotencyStore weak = store(new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return failingOnce(super.getConnection(), errors);
+            }
+        });
+
+        assertThatThrownBy(weak::check).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(TransactionSynchronizationManager.isActualTransactionActive())
+                .isFalse();
+        assertThat(weak.check()).isTrue();
     }
 
     private static Connection failingOnce(Connection real, AtomicInteger errors) {

@@ -15,6 +15,8 @@ import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Bytes;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -28,6 +30,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +45,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.TransactionDefinition;
@@ -376,6 +380,40 @@ class JdbcSendOutboxTests {
             outbox.write("me", List.of(row("t", "c", 3)));
         });
         assertThat(ids()).containsExactly("c");
+    }
+
+    /** An application may catch it as well, as some do with an error in a library. */
+    @Test
+    void anErrorAfterTheInsertLeavesNoRow() {
+        dataSource = new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return erringOnce(super.getConnection());
+            }
+        };
+        outbox = outbox("dq:");
+        new TransactionTemplate(reporting(dataSource)).executeWithoutResult(status -> {
+            assertThatExceptionOfType(OutOfMemoryError.class)
+                    .isThrownBy(() -> outbox.write("me", List.of(row("t", "a", 1))));
+            outbox.write("me", List.of(row("t", "b", 2)));
+        });
+        assertThat(ids()).containsExactly("b");
+    }
+
+    /** A connection on which the release of the first savepoint fails with an error. */
+    private static Connection erringOnce(Connection real) {
+        AtomicBoolean erred = new AtomicBoolean();
+        return (Connection) Proxy.newProxyInstance(
+                Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("releaseSavepoint") && erred.compareAndSet(false, true)) {
+                        throw new OutOfMemoryError("Java heap space");
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     /** A local time would be ambiguous for an hour at the end of daylight saving time. */
