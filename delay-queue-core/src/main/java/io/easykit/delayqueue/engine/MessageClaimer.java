@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>When.</b> The reply to a claim contains the next due time. The next claim is then, or at a wakeup for an earlier
  * message, or a second after the last moment at which no wakeup was lost: that of the last claim, or a later one that the
- * subscription proves, but at most five seconds after the claim. This only schedules the calls; the store decides which messages
+ * subscription proves, but at most ten seconds after the claim. This only schedules the calls; the store decides which messages
  * are due.
  *
  * <p><b>Limits.</b> If the topic has used up its rate, the reply contains the time of the next permit instead of that of the next
@@ -43,7 +43,7 @@ final class MessageClaimer {
     private static final long POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(950);
 
     /** With such proofs. A send that stopped half way, or a clock of the store that jumped ahead, is noticed within this time. */
-    private static final long LONGEST_POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(4_950);
+    private static final long LONGEST_POLL_INTERVAL = TimeUnit.MILLISECONDS.toNanos(9_950);
 
     private static final long SHORT_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 

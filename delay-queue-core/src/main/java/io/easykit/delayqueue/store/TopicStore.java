@@ -37,8 +37,8 @@ public interface TopicStore {
     ShardCount grow(String topic, int all);
 
     /**
-     * Checks one page of the stored state and repairs the leftovers of calls that failed half way: messages in no place wait
-     * again.
+     * Checks a part of the stored state, about a hundred messages, and repairs the leftovers of calls that failed half way:
+     * messages in no place wait again.
      *
      * @param position {@link Repaired#BEGIN}, then {@link Repaired#next} until {@link Repaired#isLast}
      */

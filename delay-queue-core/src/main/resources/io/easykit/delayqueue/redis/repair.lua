@@ -1,16 +1,17 @@
--- Checks one page of states, errors, ordering keys or counters, and repairs the remains of scripts that failed half way: a message
+-- Checks pages of states, errors, ordering keys and counters, and repairs the remains of scripts that failed half way: a message
 -- in no place waits again, state and errors of an ended one are removed, a key that an ended one holds is freed, unreadable
--- counters are computed from the messages.
+-- counters are computed from the messages. A call ends with the page that repairs something, so that what it reports is not lost
+-- if the next page is refused.
 --
 -- KEYS   prefix, settings
--- ARGV   position, how many (1 to 100)    position: 'state:0' to begin, then the one that the last call returned
+-- ARGV   position, how many entries (1 to 100)    position: 'state:0' to begin, then the one that the last call returned
 -- return next position or '', {id}*, how many leftovers, {counter}*
 --        ids wait again, leftovers were removed, counters were set
 checkCount(2)
-local hash, cursor = string.match(ARGV[1], '^(%a+):(%d+)$')
-local following = ({state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = ''})[hash]
-check(following, 'not a position: ' .. ARGV[1])
-toInteger(ARGV[2], 1, 100, 'count')
+local NEXT = {state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = ''}
+local position, seen = ARGV[1], 0
+local most = toInteger(ARGV[2], 1, 100, 'count')
+check(NEXT[string.match(position, '^(%a+):%d+$')], 'not a position: ' .. position)
 local back, leftovers, set = {}, 0, {}
 
 -- Of messages in no place: those with a body wait again, the others have ended.
@@ -141,29 +142,46 @@ local function mendCounters()
   end
 end
 
-if hash == 'counters' then
-  mendCounters()
-elseif hash == 'held' then
-  local page = redis.call('HSCAN', heldKeys, cursor, 'COUNT', ARGV[2])
-  freeKeys(page[2])
-  if page[1] ~= '0' then following = 'held:' .. page[1] end
-elseif hash == 'parked' then
-  local seen = tonumber(cursor) + ARGV[2] -- from the end: parked messages are the last ones
-  local entries = redis.call('ZRANGE', waiting, string.format('%d', -seen), string.format('%d', -cursor - 1), 'WITHSCORES')
-  lookAtParked(entries)
-  if #entries == 2 * ARGV[2] and timeOf(entries[2]) >= PARKED then following = 'parked:' .. string.format('%d', seen) end
-else
-  local page, ids, seen = redis.call('HSCAN', prefix .. hash, cursor, 'COUNT', ARGV[2]), {}, {}
+-- State and errors. A small hash is one page, with any number of fields.
+local function lookAtMessages(hash, cursor)
+  local page, ids, known = redis.call('HSCAN', prefix .. hash, cursor, 'COUNT', most), {}, {}
   for i = 1, #page[2], 2 do
     local id = hash == 'errors' and string.sub(page[2][i], 2) or page[2][i]
-    if not seen[id] then seen[id], ids[#ids + 1] = true, id end
+    if not known[id] then known[id], ids[#ids + 1] = true, id end
   end
-  -- A small hash is one page, with any number of fields.
   for i = 1, #ids, 100 do lookAt({unpack(ids, i, math.min(#ids, i + 99))}) end
-  if page[1] ~= '0' then following = hash .. ':' .. page[1] end
-  local isLast = following == 'held:0' and redis.call('ZRANGE', waiting, '-1', '-1', 'WITHSCORES')
-  if isLast and not (isLast[2] and timeOf(isLast[2]) >= PARKED) and redis.call('EXISTS', heldKeys) == 0 then
-    following = 'counters:0' -- no message has an ordering key
-  end
+  seen = seen + #ids
+  if page[1] ~= '0' then return hash .. ':' .. page[1] end
+  local last = hash == 'errors' and redis.call('ZRANGE', waiting, '-1', '-1', 'WITHSCORES')
+  local hasKeys = not last or last[2] and timeOf(last[2]) >= PARKED or redis.call('EXISTS', heldKeys) == 1
+  return hasKeys and NEXT[hash] or 'counters:0'
 end
-return {following, back, leftovers, set}
+
+local function lookAtHeld(cursor)
+  local page = redis.call('HSCAN', heldKeys, cursor, 'COUNT', most)
+  freeKeys(page[2])
+  seen = seen + #page[2] / 2
+  return page[1] ~= '0' and 'held:' .. page[1] or NEXT.held
+end
+
+-- From the end: parked messages are the last ones.
+local function lookAtParkedFrom(cursor)
+  local to = cursor + most
+  local entries = redis.call('ZRANGE', waiting, string.format('%d', -to), string.format('%d', -cursor - 1), 'WITHSCORES')
+  lookAtParked(entries)
+  seen = seen + #entries / 2
+  local isMore = #entries == 2 * most and timeOf(entries[2]) >= PARKED
+  return isMore and 'parked:' .. string.format('%d', to) or NEXT.parked
+end
+
+local function lookAtPage(hash, cursor)
+  if hash == 'counters' then mendCounters() return NEXT.counters end
+  if hash == 'held' then return lookAtHeld(cursor) end
+  if hash == 'parked' then return lookAtParkedFrom(tonumber(cursor)) end
+  return lookAtMessages(hash, cursor)
+end
+
+repeat
+  position = lookAtPage(string.match(position, '^(%a+):(%d+)$'))
+until position == '' or seen >= most or #back + leftovers + #set > 0
+return {position, back, leftovers, set}

@@ -41,9 +41,9 @@ class IdleTests {
     }
 
     @Test
-    void claimsEveryFiveSecondsOnly() {
+    void claimsEveryTenSecondsOnly() {
         queue.start(listener(), message -> {});
-        assertThat(claimsWithin(Duration.ofSeconds(60))).isBetween(12L, 13L);
+        assertThat(claimsWithin(Duration.ofSeconds(60))).isBetween(6L, 7L);
 
         isProven = false;
         queue.time.advance(Duration.ofSeconds(1));

@@ -5,6 +5,7 @@ import static io.easykit.delayqueue.redis.TestShard.claim;
 import static io.easykit.delayqueue.redis.TestShard.in;
 import static io.easykit.delayqueue.redis.TestShard.leases;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.store.Repaired;
@@ -33,6 +34,28 @@ class RepairScriptTests {
             pages.add(shard.store.repair(KEY, at));
         }
         return pages;
+    }
+
+    private List<String> countersSet() {
+        return sweep().stream().flatMap(page -> page.counters().stream()).toList();
+    }
+
+    @Test
+    void aShardWithNothingToRepairIsLookedAtInOneCall() {
+        shard.store.send(KEY, List.of(in("a", 0, "one"), in("b", 500, "two")));
+        shard.store.claim(KEY, claim("o", 1, 1, 300));
+
+        assertThat(sweep()).containsExactly(new Repaired("", List.of(), 0, List.of()));
+    }
+
+    @Test
+    void whatWasRepairedIsReportedBeforeThePageThatIsRefused() {
+        shard.seed("HSET state a 5:1:0:0:900:o\nSET m:a one\nSET errors x");
+
+        Repaired first = shard.store.repair(KEY, Repaired.BEGIN);
+
+        assertThat(first.putBack()).containsExactly("a");
+        assertThatThrownBy(() -> shard.store.repair(KEY, first.next())).hasMessageContaining("WRONGTYPE");
     }
 
     @Test
@@ -96,11 +119,11 @@ class RepairScriptTests {
                 SET count:cancelled 1
                 SET count:lost y""");
 
-        assertThat(sweep().get(2).counters()).containsExactly("acknowledged", "lost");
+        assertThat(countersSet()).containsExactly("acknowledged", "lost");
         assertThat(shard.state()).contains("count:acknowledged 3\ncount:cancelled 1\ncount:lost 0\ncount:sent 5");
 
         shard.seed("DEL count:sent");
-        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(countersSet()).containsExactly("sent");
         assertThat(shard.store.stats(KEY).imbalance()).isZero();
     }
 
@@ -114,11 +137,11 @@ class RepairScriptTests {
                 RPUSH count:acknowledged x
                 RPUSH count:dead x""");
 
-        assertThat(sweep().get(2).counters()).containsExactly("acknowledged", "dead");
+        assertThat(countersSet()).containsExactly("acknowledged", "dead");
         assertThat(shard.state()).contains("count:acknowledged 2\ncount:dead 0\ncount:sent 3");
 
         shard.seed("DEL count:sent\nRPUSH count:sent x");
-        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(countersSet()).containsExactly("sent");
         assertThat(shard.state()).contains("count:sent 3");
     }
 
@@ -133,7 +156,7 @@ class RepairScriptTests {
                         .toList());
         shard.seed("SET count:sent 7\nSET count:acknowledged 7");
 
-        assertThat(sweep().get(2).counters()).containsExactly("sent");
+        assertThat(countersSet()).containsExactly("sent");
         assertThat(shard.store.stats(KEY).imbalance()).isZero();
         assertThat(shard.state()).doesNotContain("miscounted");
     }
