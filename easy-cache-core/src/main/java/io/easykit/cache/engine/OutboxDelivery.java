@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  *       ({@link SecondEnd}). In between its entries stay prepared. Another node that takes over delivers it twice again.
  *   <li>All due keys are prepared before the first is invalidated. Otherwise a value that is computed from
  *       another one could be built from that one's old value in between. A call that fails because of single keys prepares
- *       none of its partition.
+ *       none of its partition. If a master invalidates what it has not prepared, all keys are invalidated twice.
  * </ul>
  */
 final class OutboxDelivery {

@@ -3,9 +3,10 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,17 +44,34 @@ final class OutboxEntries {
     }
 
     /**
-     * Prepares keys, and then invalidates them.
+     * Prepares keys, and then invalidates them: twice, if a partition invalidates what it has not prepared.
      *
      * @param kept stay prepared
      * @return names of keys that are not invalidated, and after which time they are due again
      * @throws StoreUnavailableException if no partition answers, unless all of them are marked unavailable
      */
     Map<String, Duration> invalidateAll(List<CacheKey<?>> keys, Set<CacheKey<?>> kept) {
-        prepare(keys);
-        Map<String, Duration> failed = new HashMap<>();
+        Set<CircuitBreaker> unprepared = prepare(keys);
         Map<CircuitBreaker, List<CacheKey<?>>> partitions = store.byPartition(keys);
-        List<CircuitBreaker> unavailable = new ArrayList<>();
+        Map<String, Duration> failed = new HashMap<>();
+        Set<CircuitBreaker> unavailable = invalidateEach(partitions, kept, failed);
+        unprepared.removeAll(unavailable);
+        if (keys.size() > 1 && !unprepared.isEmpty()) {
+            Map<CircuitBreaker, List<CacheKey<?>>> again = new LinkedHashMap<>();
+            partitions.forEach((breaker, partition) -> {
+                if (!unavailable.contains(breaker)) {
+                    again.put(breaker, only(partition, key -> !failed.containsKey(key.name())));
+                }
+            });
+            Set<CircuitBreaker> unused = invalidateEach(again, kept, failed);
+        }
+        return failed;
+    }
+
+    /** Returns the partitions that do not answer. */
+    private Set<CircuitBreaker> invalidateEach(
+            Map<CircuitBreaker, List<CacheKey<?>>> partitions, Set<CacheKey<?>> kept, Map<String, Duration> failed) {
+        Set<CircuitBreaker> unavailable = new HashSet<>();
         partitions.forEach((breaker, partition) -> {
             try {
                 OutboxInvalidation result = invalidatePartition(breaker, partition, kept);
@@ -69,26 +87,38 @@ final class OutboxEntries {
                 }
             }
         });
-        return failed;
+        return unavailable;
     }
 
-    void prepare(List<CacheKey<?>> keys) {
-        try {
-            inParts(keys, this::prepareUnlessRefused);
-        } catch (StoreUnavailableException full) {
-            // A full Redis refuses to prepare but still invalidates; one that is away does neither.
-            log.debug("Redis '{}' did not prepare", delivery.clusterId(), full);
-        }
+    /** Returns the partitions that have not prepared all of their keys. */
+    Set<CircuitBreaker> prepare(List<CacheKey<?>> keys) {
+        Set<CircuitBreaker> unprepared = new HashSet<>();
+        store.byPartition(keys).forEach((breaker, partition) -> {
+            try {
+                inParts(partition, part -> {
+                    if (!prepareUnlessRefused(part)) {
+                        unprepared.add(breaker);
+                    }
+                });
+            } catch (StoreUnavailableException full) {
+                // A full Redis refuses to prepare but still invalidates; one that is away does neither.
+                log.debug("Redis '{}' did not prepare", delivery.clusterId(), full);
+                unprepared.add(breaker);
+            }
+        });
+        return unprepared;
     }
 
-    private void prepareUnlessRefused(List<CacheKey<?>> keys) {
+    private boolean prepareUnlessRefused(List<CacheKey<?>> keys) {
         try {
             store.prepare(keys, token, PREPARED);
+            return true;
         } catch (StoreUnavailableException failed) {
             if (!OutboxInvalidation.isOfSingleKeys(failed)) {
                 throw failed;
             }
             log.debug("Some of {} could not be prepared", keys, failed);
+            return false;
         }
     }
 

@@ -212,7 +212,7 @@ final class OutboxRecovery {
      */
     private void deliverBeforeReaders(List<Message> some, Predicate<CacheKey<?>> here) {
         List<CacheKey<?>> keys = OutboxEntries.only(names.keysOf(some), key -> !key.isAll() && here.test(key));
-        entries.prepare(keys);
+        Set<CircuitBreaker> unused = entries.prepare(keys);
         store.byPartition(keys).forEach((breaker, partition) -> {
             OutboxInvalidation result = entries.invalidatePartition(breaker, partition, Set.of());
             log.debug(

@@ -76,7 +76,9 @@ final class UpdatePreparation {
             cover(keys, token, lease, sentAt);
         }
         if (!undelivered.isEmpty()) {
-            writeToOutbox(undelivered, token, lease, beforeCommit);
+            // All: until the others are delivered, an entry that is prepared can be computed from an old value of them
+            // again.
+            writeToOutbox(keys, token, lease, beforeCommit);
         }
         return undelivered.isEmpty();
     }
