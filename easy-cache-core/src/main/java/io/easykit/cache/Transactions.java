@@ -1,6 +1,8 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,14 @@ public interface Transactions {
 
     /** The participant of this thread's present transaction; null if there is none. */
     @Nullable Participant current();
+
+    /**
+     * The participants of suspended transactions around the present one whose connections are still bound to this thread, as while
+     * a transaction of another manager runs. Methods called now can see their uncommitted work.
+     */
+    default Collection<Participant> around() {
+        return List.of();
+    }
 
     /** Registers the participant of this thread's present transaction. At most one for each transaction. */
     void enlist(Participant participant);

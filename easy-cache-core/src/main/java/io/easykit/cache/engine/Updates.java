@@ -162,14 +162,23 @@ final class Updates {
     }
 
     /**
-     * Whether this thread is updating the key, in an action or in its current transaction: then its reads may see uncommitted
-     * data, and no level may be used.
+     * Whether this thread is updating the key, in an action or in a transaction: then its reads may see uncommitted data, and no
+     * level may be used.
      */
     boolean isUpdatedHere(CacheKey<?> key) {
-        if (running.include(key)) {
+        if (running.include(key) || isUpdatedBy(transactions.current(), key)) {
             return true;
         }
-        return transactions.current() instanceof TransactionalUpdate update
+        for (Transactions.Participant outer : transactions.around()) {
+            if (isUpdatedBy(outer, key)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isUpdatedBy(Transactions.@Nullable Participant participant, CacheKey<?> key) {
+        return participant instanceof TransactionalUpdate update
                 && (update.keys.contains(key) || update.keys.contains(key.spec().all()));
     }
 

@@ -7,6 +7,7 @@ import io.easykit.cache.Transactions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
@@ -106,6 +107,13 @@ final class SpringTransactions implements Transactions {
     @Override
     public @Nullable Participant current() {
         return enlisted.get() == 0 ? null : (Participant) TransactionSynchronizationManager.getResource(this);
+    }
+
+    /** All suspended ones, if the connection of any is bound. One whose connection is not costs its keys the cache meanwhile. */
+    @Override
+    public Collection<Participant> around() {
+        PresentTransaction present = enlisted.get() == 0 ? null : present();
+        return present != null && present.isInsideAnother() ? suspended() : List.of();
     }
 
     @Override

@@ -569,6 +569,26 @@ class UpdateTransactionsIntegrationTests {
         assertThat(stocks.find(id)).isEqualTo(1);
     }
 
+    /** The connection stays bound, so the method reads what its transaction has written. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aTransactionReadsItsOwnUpdateInsideOneOfAnotherManager(boolean cached) {
+        target.work = any -> target.write(id);
+        if (cached) {
+            assertThat(stocks.find(id)).isZero();
+        }
+        in(manager, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+            stocks.required(id);
+            in(other, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
+                seen.add("method " + target.find(id));
+                seen.add("cache " + stocks.find(id));
+            });
+            in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> seen.add("apart " + stocks.find(id)));
+            seen.add("cache " + stocks.find(id));
+        });
+        assertThat(seen).containsExactly("method 1", "cache 1", "apart 0", "cache 1");
+    }
+
     /** Other nodes read the row, and store it. */
     private void shouldBeVisible() {
         assertThat(elsewhere(() -> stocks.find(id))).isEqualTo(1);
