@@ -257,15 +257,13 @@ final class Epochs {
 
     /** Raises the epochs of some prefixes in one hash, above all that is known here. */
     void raise(int hash, Collection<String> prefixes) {
-        raise(hash, prefixes, "");
+        raise(store, hash, prefixes, "");
     }
 
-    /** @param token of the clearing that ends with it; empty without one */
-    void raise(int hash, Collection<String> prefixes, String token) {
-        raise(store, hash, prefixes, token);
-    }
-
-    /** @param to the store itself, or a reopened one */
+    /**
+     * @param to makes the call: the store itself, a bounded or a reopened one
+     * @param token of the clearing that ends with it; empty without one
+     */
     void raise(EntryStore to, int hash, Collection<String> prefixes, String token) {
         Map<String, Long> raised = to.raiseEpochs(hash, floors(prefixes), token);
         learn(hash, known -> known.with(raised));

@@ -141,7 +141,7 @@ final class PrefixClearing {
      */
     static void prepare(EntryStore to, List<CacheKey<?>> cleared, String token, Duration lease) {
         Set<String> prefixes = prefixesOf(cleared);
-        inAll(to.epochHashes(), hash -> to.prepareClear(hash, prefixes, token, lease));
+        inAll(to, (bounded, hash) -> bounded.prepareClear(hash, prefixes, token, lease));
     }
 
     /**
@@ -157,9 +157,9 @@ final class PrefixClearing {
         delivery.ownUpdates().add(cleared);
         prefixes.forEach(delivery.local()::clear);
         try {
-            inAll(store.epochHashes(), hash -> {
+            inAll(store, (bounded, hash) -> {
                 left.add(hash);
-                epochs.raise(hash, prefixes);
+                epochs.raise(bounded, hash, prefixes, "");
                 left.remove(hash);
                 raiseAgain(hash, prefixes);
             });
@@ -199,9 +199,9 @@ final class PrefixClearing {
         Set<String> prefixes = prefixesOf(cleared);
         prefixes.forEach(delivery.local()::clear);
         try {
-            inAll(store.epochHashes(), hash -> {
+            inAll(store, (bounded, hash) -> {
                 try {
-                    epochs.raise(hash, prefixes, token);
+                    epochs.raise(bounded, hash, prefixes, token);
                 } catch (StoreUnavailableException away) {
                     prefixes.forEach(prefix -> pending.overflow(hash, prefix));
                     throw away;
@@ -268,14 +268,16 @@ final class PrefixClearing {
     }
 
     private interface InHash {
-        void call(int hash);
+        void call(EntryStore bounded, int hash);
     }
 
-    private static void inAll(int hashes, InHash call) {
+    /** All hashes together wait once for a partition that is silent. */
+    private static void inAll(EntryStore store, InHash call) {
+        EntryStore bounded = new BoundedStore(store);
         StoreUnavailableException first = null;
-        for (int hash = 0; hash < hashes; hash++) {
+        for (int hash = 0; hash < store.epochHashes(); hash++) {
             try {
-                call.call(hash);
+                call.call(bounded, hash);
             } catch (StoreUnavailableException away) {
                 first = first == null ? away : first;
             }

@@ -42,7 +42,6 @@ final class StoppedCluster {
     private final RecentInvalidations recent;
     private final Epochs epochs;
     private final int hashes;
-    private final ClusterAvailability availability;
     private final Ticker ticker;
     private final boolean recorded;
     private final String token =
@@ -58,7 +57,6 @@ final class StoppedCluster {
         this.store = store;
         this.recorded = recorded;
         this.id = delivery.clusterId();
-        this.availability = delivery.store().availability();
         this.pending = delivery.pending();
         this.recent = delivery.recent();
         this.epochs = epochs;
@@ -75,12 +73,13 @@ final class StoppedCluster {
     /** Delivers the rest, once. */
     synchronized void stopped() {
         stopped = true;
+        long startedAt = ticker.nanoTime();
         try {
-            deliverTo(store);
+            deliverTo(new BoundedStore(store));
         } catch (StoreUnavailableException away) {
             log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
         }
-        warnOfLost();
+        warnOfLost(ticker.nanoTime() - startedAt);
     }
 
     boolean isStopped() {
@@ -106,11 +105,15 @@ final class StoppedCluster {
     /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
         if (!attempt(this::deliverTo, Integer.MAX_VALUE) || pending.hasRefused()) {
-            warnOfLost();
+            warnOfLost(spentNanos);
         }
     }
 
-    /** Each hash and partition separately: an outage of one does not keep the invalidations of the others back. */
+    /**
+     * Each hash and partition separately: an outage of one does not keep the invalidations of the others back.
+     *
+     * @param to bounded, so that all calls of this delivery wait once for a partition that is silent
+     */
     private void deliverTo(EntryStore to) {
         StoreUnavailableException first = null;
         for (int hash = 0; hash < hashes; hash++) {
@@ -123,7 +126,7 @@ final class StoppedCluster {
         leaveSecondRaise(to);
         // There is no later time to try these again.
         pending.allow(any -> true);
-        Partitions partitions = availability.partitions();
+        Partitions partitions = to.partitions();
         Redelivery redelivery = new Redelivery(to, recent, new SiblingsIn(id, to), ticker);
         for (int i = 0; i < partitions.count(); i++) {
             int partition = i;
@@ -199,14 +202,14 @@ final class StoppedCluster {
         }
     }
 
-    /** Makes a call. Only the time of failed calls counts towards the bound. */
+    /** Makes a call, and waits once in each try for each partition. Only the time of failed calls counts towards the bound. */
     private boolean attempt(Consumer<EntryStore> call, int times) {
         long startedAt = ticker.nanoTime();
         EntryStore late = store.reopened();
         try {
             for (int i = 0; i < times && spentNanos + ticker.nanoTime() - startedAt < BOUND.toNanos(); i++) {
                 try {
-                    call.accept(late);
+                    call.accept(new BoundedStore(late));
                     return true;
                 } catch (StoreUnavailableException away) {
                     log.debug("Redis '{}' does not answer a late update", id, away);
@@ -224,7 +227,7 @@ final class StoppedCluster {
         return false;
     }
 
-    private void warnOfLost() {
+    private void warnOfLost(long tookNanos) {
         if (pending.isEmpty() || lost) {
             return;
         }
@@ -249,7 +252,7 @@ final class StoppedCluster {
                         + " keys and caches again.",
                 pending.size(),
                 id,
-                TimeUnit.NANOSECONDS.toMillis(spentNanos),
+                TimeUnit.NANOSECONDS.toMillis(tookNanos),
                 names);
     }
 }

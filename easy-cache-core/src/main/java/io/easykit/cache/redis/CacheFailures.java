@@ -42,7 +42,7 @@ final class CacheFailures {
         ErrorReply error = ErrorReply.of(failure);
         Throwable cause = RedisReply.safe(failure);
         if (error == null || CallFailures.isRefusedConnection(failure)) {
-            return new StoreUnavailableException(describe(failure, error), true, cause);
+            return StoreUnavailableException.unanswered(describe(failure, error), cause);
         }
         String refused = RefusedCommand.of(error);
         return refused != null

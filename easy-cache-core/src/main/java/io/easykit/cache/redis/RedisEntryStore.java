@@ -254,7 +254,11 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public EntryStore reopened() {
         RedisCommands reopened = commands.reopened();
-        return reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout, hints);
+        RedisEntryStore store =
+                reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout, hints);
+        // A new connection finds them with its first call.
+        store.partitions = partitions();
+        return store;
     }
 
     @Override

@@ -17,6 +17,7 @@ public final class StoreUnavailableException extends EasyCacheException {
 
     private enum Reason {
         SERVER,
+        UNANSWERED,
         COMMAND_REFUSED,
         DELAYED,
         NOT_CALLED,
@@ -34,6 +35,11 @@ public final class StoreUnavailableException extends EasyCacheException {
     private StoreUnavailableException(String message, Reason reason, @Nullable Throwable cause) {
         super(message, cause);
         this.reason = reason;
+    }
+
+    /** There was no reply: none in time, or none at all because the connection was lost or could not be made. */
+    public static StoreUnavailableException unanswered(String message, @Nullable Throwable cause) {
+        return new StoreUnavailableException(message, Reason.UNANSWERED, cause);
     }
 
     /** The server refuses a command to this client: by an ACL, because it was renamed, or without a password. */
@@ -57,7 +63,12 @@ public final class StoreUnavailableException extends EasyCacheException {
     }
 
     public boolean isServerFailure() {
-        return reason == Reason.SERVER;
+        return reason == Reason.SERVER || reason == Reason.UNANSWERED;
+    }
+
+    /** Whether the call was sent, or was to be, and got no reply. The next one may wait for as long. */
+    public boolean isUnanswered() {
+        return reason == Reason.UNANSWERED || reason == Reason.DELAYED;
     }
 
     /** Whether the server refuses a command that the cache needs: then no other call will do better. */

@@ -173,6 +173,13 @@ public final class FaultyCacheStore extends FaultyCalls {
         return epochsOf(0).epochs(0).raised();
     }
 
+    /** Number of hashes with a raised epoch. */
+    public int raisedHashes() {
+        return (int) epochs.values().stream()
+                .filter(hash -> !hash.epochs(0).raised().isEmpty())
+                .count();
+    }
+
     /** The prefixes with a clearing in any hash. */
     public Set<String> clearing() {
         return epochs.values().stream()

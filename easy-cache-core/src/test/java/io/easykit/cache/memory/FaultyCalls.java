@@ -137,6 +137,9 @@ abstract class FaultyCalls implements EntryStore {
         if (fault == Fault.LOST_REQUEST) {
             throw lost(operation.toString());
         }
+        if (fault == Fault.FULL) {
+            throw new StoreUnavailableException("Redis answered: OOM", true, null);
+        }
         T reply;
         synchronized (this) {
             reply = store.get();
@@ -183,6 +186,6 @@ abstract class FaultyCalls implements EntryStore {
 
     private StoreUnavailableException lost(String what) {
         onLost.run();
-        return new StoreUnavailableException(what + " got lost", true, null);
+        return StoreUnavailableException.unanswered(what + " got lost", null);
     }
 }

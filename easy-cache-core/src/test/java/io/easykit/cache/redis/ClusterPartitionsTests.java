@@ -6,12 +6,16 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.Partitions;
 import io.easykit.redis.ClusterMaster;
+import io.easykit.redis.ScriptExecutor;
 import io.lettuce.core.cluster.SlotHash;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -117,6 +121,45 @@ class ClusterPartitionsTests {
         for (int hash = 0; hash < SlotTags.EPOCH_HASHES; hash++) {
             String name = new String(names.epochs(SlotTags.ofEpochs(hash)), StandardCharsets.UTF_8);
             assertThat(SlotHash.getSlot(name)).isEqualTo(SlotTags.slotOfEpochs(hash));
+        }
+    }
+
+    /** Its own connection finds the masters with its first call. */
+    @Test
+    void areKnownToAReopenedStore() {
+        RedisEntryStore store = new RedisEntryStore(new Closed(masters), Duration.ofSeconds(1));
+
+        assertThat(store.reopened()).isNotSameAs(store);
+        assertThat(store.reopened().partitions()).isSameAs(store.partitions());
+        assertThat(store.partitions().count()).isEqualTo(3);
+    }
+
+    /** Commands over a connection that was closed after it had found these masters. */
+    private record Closed(List<ClusterMaster> masters) implements RedisCommands {
+
+        @Override
+        public RedisCommands reopened() {
+            return new Closed(List.of());
+        }
+
+        @Override
+        public boolean isCluster() {
+            return true;
+        }
+
+        @Override
+        public ScriptExecutor scripts() {
+            throw new UnsupportedOperationException("Nothing is sent");
+        }
+
+        @Override
+        public CompletionStage<Map<byte[], byte[]>> readAll(byte[] key) {
+            throw new UnsupportedOperationException("Nothing is sent");
+        }
+
+        @Override
+        public CompletionStage<Long> time() {
+            throw new UnsupportedOperationException("Nothing is sent");
         }
     }
 

@@ -127,6 +127,6 @@ public final class CacheFaults {
     }
 
     private static StoreUnavailableException failure(String message) {
-        return new StoreUnavailableException(message, true, null);
+        return StoreUnavailableException.unanswered(message, null);
     }
 }
