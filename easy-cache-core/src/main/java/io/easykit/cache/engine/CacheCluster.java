@@ -122,6 +122,7 @@ final class CacheCluster implements ClusterUpkeep {
             if (outbox != null) {
                 outbox.stop();
             }
+            lateCommits.stopped(id);
             afterStop.stopped();
         }
     }

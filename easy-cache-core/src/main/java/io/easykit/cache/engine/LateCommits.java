@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Updates whose work may be committed after they have ended. They stay prepared until then, for their lease at most, so that no
@@ -14,6 +16,8 @@ import java.util.function.BooleanSupplier;
  * ended. That work is committed when the transaction manager gives the connection back, which nothing reports.
  */
 final class LateCommits {
+
+    private static final Logger log = LoggerFactory.getLogger(LateCommits.class);
 
     /** A connection that is not given back for so long is not waited for, so that nothing stays for ever. */
     private static final Duration LONGEST = Duration.ofMinutes(10);
@@ -44,6 +48,19 @@ final class LateCommits {
             if (over && waiting.remove(late)) {
                 late.end.run();
             }
+        }
+    }
+
+    /** Reports the updates that wait for their end: no worker ends them any more. */
+    void stopped(String clusterId) {
+        if (!waiting.isEmpty()) {
+            log.warn(
+                    "Updates that had not ended in Redis '{}' when the cache was stopped: {}. They end with the lease of"
+                            + " their preparation ('update-lease', 30 s by default). Until then their entries are loaded"
+                            + " and not stored, and other nodes may return old values of caches that they clear. What could"
+                            + " not be prepared stays until its TTL. Stop the cache after the transactions have ended.",
+                    clusterId,
+                    waiting.size());
         }
     }
 

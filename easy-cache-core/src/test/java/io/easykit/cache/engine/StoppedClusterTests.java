@@ -102,6 +102,38 @@ class StoppedClusterTests extends TwoNodes {
     }
 
     @Test
+    void saysHowManyUpdatesHaveNotEndedAtTheStop() {
+        EasyCacheEngine running = running();
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            bench.transactions.keepConnection();
+            running.invalidate(key);
+            running.invalidate(Workbench.ap().key(2));
+            running.stop();
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("Updates that had not ended in Redis 'default' when the cache was stopped: 2.")
+                    .contains("update-lease");
+        } finally {
+            bench.transactions.giveBackConnection();
+        }
+        assertThat(bench.store.parts(key)).contains("intents");
+    }
+
+    @Test
+    void saysNothingOfUpdatesThatHaveEnded() {
+        EasyCacheEngine running = running();
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            bench.transactions.begin();
+            running.invalidateInTransaction(List.of(key));
+            bench.transactions.rollback();
+            running.invalidate(key);
+            running.stop();
+            assertThat(log.warnings()).isEmpty();
+        }
+    }
+
+    @Test
     void clearsWhatAnOperatorDropsAfterTheStop() {
         b.fetch(key, () -> "old");
         EasyCacheEngine stopped = stopped();
