@@ -76,9 +76,9 @@ final class CacheCluster implements ClusterUpkeep {
         Readers.Sources sources = new Readers.Sources(this.store, epochs, freshness, near, local);
         this.readers = Readers.of(sources, limit, degraded.cpReads(), engine);
         this.redelivery = new Redelivery(this.store, delivery.recent(), new SiblingsElsewhere(), ticker);
-        this.afterStop = new StoppedCluster(evicting, delivery, epochs, outbox != null, ticker);
-        this.clearing = new PrefixClearing(epochs, delivery, engine);
         this.outbox = outbox == null ? null : new OutboxWriter(id, outbox, ticker);
+        this.afterStop = new StoppedCluster(evicting, delivery, epochs, this.outbox, ticker);
+        this.clearing = new PrefixClearing(epochs, delivery, engine);
         this.preparation = new UpdatePreparation(id, this.store, degraded, afterStop, this.outbox, engine);
         this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
         this.workers = new RecoveryWorkers(availability, this.store::partitions, this::newWorker);

@@ -64,12 +64,11 @@ final class LateWrites {
         boolean unused = running.stopWithin(GRACE.toNanos());
         if (!waiting.isEmpty()) {
             log.warn(
-                    "{} writes to the outbox for Redis '{}' were not made before the cache was stopped. If another line"
-                            + " reports undelivered invalidations, some of these may be lost when this process ends, and"
-                            + " old values stay until their TTL. Check the database, and invalidate these keys and caches"
-                            + " again.",
-                    waiting.size(),
-                    clusterId);
+                    "Writes to the outbox for Redis '{}' that were not made when the cache was stopped: {}. Another line"
+                            + " names the invalidations that are lost, if Redis has not taken them either. Check the"
+                            + " database.",
+                    clusterId,
+                    waiting.size());
         }
     }
 

@@ -44,6 +44,7 @@ final class OutboxWriter {
 
     private final AtomicBoolean failing = new AtomicBoolean();
     private final LateWrites late;
+    private final UnwrittenInvalidations unwritten = new UnwrittenInvalidations(LateWrites.MOST);
 
     OutboxWriter(String clusterId, Outbox outbox, Ticker ticker) {
         this.clusterId = clusterId;
@@ -124,22 +125,42 @@ final class OutboxWriter {
 
     /** The same for an update that a worker ends: another thread writes. */
     void endLate(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
-        try {
-            end(keys, token, undelivered, late::submit);
-        } catch (OutboxException full) {
-            warnOnce(full);
-        }
+        end(keys, token, undelivered, late::submit);
+    }
+
+    /** Keys whose invalidation is lost if Redis has not taken it when this process ends. */
+    UnwrittenInvalidations unwritten() {
+        return unwritten;
     }
 
     private void end(
             Collection<? extends CacheKey<?>> keys, String token, boolean undelivered, Consumer<Runnable> writes) {
         Cover cover = covers.remove(token);
         if (cover != null && !cover.messages.isEmpty()) {
-            writes.accept(() -> close(List.copyOf(cover.messages)));
+            close(List.copyOf(cover.messages), writes);
         }
         boolean uncovered = token.isEmpty() || (cover != null && cover.isOver(ticker.nanoTime()));
         if (undelivered && uncovered) {
+            addLate(keys, writes);
+        } else {
+            unwritten.remove(keys);
+        }
+    }
+
+    private void close(List<String> messages, Consumer<Runnable> writes) {
+        try {
+            writes.accept(() -> close(messages));
+        } catch (OutboxException refused) {
+            log.debug("Messages {} stay open until the end of their lease", messages, refused);
+        }
+    }
+
+    private void addLate(Collection<? extends CacheKey<?>> keys, Consumer<Runnable> writes) {
+        unwritten.add(keys);
+        try {
             writes.accept(() -> addLate(keys));
+        } catch (OutboxException refused) {
+            warnOnce(refused);
         }
     }
 
@@ -154,8 +175,10 @@ final class OutboxWriter {
 
     /** Adds the keys of an update that has ended already. If that fails, they are in this node's memory only. */
     void addLate(Collection<? extends CacheKey<?>> keys) {
+        unwritten.add(keys);
         try {
             outbox.add(message(keys), false, Duration.ZERO);
+            unwritten.remove(keys);
             failing.set(false);
         } catch (OutboxException failed) {
             warnOnce(failed);

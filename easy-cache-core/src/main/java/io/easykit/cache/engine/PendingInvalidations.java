@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -231,9 +232,12 @@ final class PendingInvalidations {
         return undelivered.size() + overflowed().size();
     }
 
-    /** The prefixes that wait as a whole. */
+    /** The prefixes that wait as a whole, also those whose epochs are being raised. */
     synchronized List<String> overflowed() {
-        return overflowed.stream().map(Range::prefix).distinct().toList();
+        return Stream.concat(overflowed.stream(), raising.stream())
+                .map(Range::prefix)
+                .distinct()
+                .toList();
     }
 
     private void changed() {

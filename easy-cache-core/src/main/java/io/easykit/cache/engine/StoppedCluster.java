@@ -2,10 +2,12 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
@@ -14,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,19 +45,26 @@ final class StoppedCluster {
     private final Epochs epochs;
     private final int hashes;
     private final Ticker ticker;
-    private final boolean recorded;
+    private final @Nullable OutboxWriter outbox;
     private final String token =
             "stop" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     private volatile boolean stopped;
     private long spentNanos;
-    private boolean lost;
+    private boolean reportedLost;
+    private boolean reportedRecorded;
 
     /**
      * @param store the store itself: a cluster that is marked unavailable is not looked after any more
+     * @param outbox null without one
      */
-    StoppedCluster(EntryStore store, InvalidationDelivery delivery, Epochs epochs, boolean recorded, Ticker ticker) {
+    StoppedCluster(
+            EntryStore store,
+            InvalidationDelivery delivery,
+            Epochs epochs,
+            @Nullable OutboxWriter outbox,
+            Ticker ticker) {
         this.store = store;
-        this.recorded = recorded;
+        this.outbox = outbox;
         this.id = delivery.clusterId();
         this.pending = delivery.pending();
         this.recent = delivery.recent();
@@ -66,7 +75,8 @@ final class StoppedCluster {
 
     synchronized void started() {
         stopped = false;
-        lost = false;
+        reportedLost = false;
+        reportedRecorded = false;
         spentNanos = 0;
     }
 
@@ -79,7 +89,7 @@ final class StoppedCluster {
         } catch (StoreUnavailableException away) {
             log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
         }
-        warnOfLost(ticker.nanoTime() - startedAt);
+        report(ticker.nanoTime() - startedAt);
     }
 
     boolean isStopped() {
@@ -105,7 +115,7 @@ final class StoppedCluster {
     /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
         if (!attempt(this::deliverTo, Integer.MAX_VALUE) || pending.hasRefused()) {
-            warnOfLost(spentNanos);
+            report(spentNanos);
         }
     }
 
@@ -227,32 +237,43 @@ final class StoppedCluster {
         return false;
     }
 
-    private void warnOfLost(long tookNanos) {
-        if (pending.isEmpty() || lost) {
-            return;
+    /** Reports what was not delivered: once what is lost, and once what other processes deliver. */
+    private void report(long tookNanos) {
+        List<String> lost = new ArrayList<>();
+        List<String> recorded = new ArrayList<>();
+        for (String prefix : pending.overflowed()) {
+            boolean written = outbox != null && !outbox.unwritten().containsAnyOf(prefix);
+            (written ? recorded : lost).add("all of '" + prefix + "'");
         }
-        lost = true;
-        Stream<String> prefixes = pending.overflowed().stream().map(prefix -> "all of '" + prefix + "'");
-        Stream<String> single = pending.all().stream().map(one -> one.key().name());
-        List<String> names = Stream.concat(prefixes, single).limit(NAMED).toList();
-        if (recorded) {
+        for (Pending one : pending.all()) {
+            boolean written = outbox != null && !outbox.unwritten().contains(one.key());
+            (written ? recorded : lost).add(one.key().name());
+        }
+        if (!recorded.isEmpty() && !reportedRecorded) {
+            reportedRecorded = true;
             log.info(
                     "{} invalidations were not delivered to Redis '{}' before the cache was stopped: {}. They are in"
                             + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
                             + " the outbox, or this one when it is started again.",
-                    pending.size(),
+                    recorded.size(),
                     id,
-                    names);
-            return;
+                    firstOf(recorded));
         }
-        log.warn(
-                "{} invalidations were not delivered to Redis '{}' within {} ms after the cache was stopped: {}."
-                        + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
-                        + " lost without a further message. Restart Redis before the application, or invalidate these"
-                        + " keys and caches again.",
-                pending.size(),
-                id,
-                TimeUnit.NANOSECONDS.toMillis(tookNanos),
-                names);
+        if (!lost.isEmpty() && !reportedLost) {
+            reportedLost = true;
+            log.warn(
+                    "{} invalidations were not delivered to Redis '{}' within {} ms after the cache was stopped: {}."
+                            + " They are lost when this process ends, and old values stay until their TTL. Later ones are"
+                            + " lost without a further message. Restart Redis before the application, or invalidate these"
+                            + " keys and caches again.",
+                    lost.size(),
+                    id,
+                    TimeUnit.NANOSECONDS.toMillis(tookNanos),
+                    firstOf(lost));
+        }
+    }
+
+    private static List<String> firstOf(List<String> names) {
+        return names.subList(0, Math.min(NAMED, names.size()));
     }
 }

@@ -47,4 +47,22 @@ class LateCommitsTests {
         late.endClosed();
         assertThat(ends).containsExactly("the other");
     }
+
+    @Test
+    void anInterruptLeavesTheRestOfTheUpdates() {
+        late.add(() -> false, () -> {
+            ends.add("first");
+            Thread.currentThread().interrupt();
+        });
+        late.add(() -> false, () -> ends.add("second"));
+        try {
+            late.endClosed();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(ends).containsExactly("first");
+
+        late.endClosed();
+        assertThat(ends).containsExactly("first", "second");
+    }
 }

@@ -180,9 +180,51 @@ class LateEndsTests {
             assertThat(log.warnings())
                     .singleElement()
                     .asString()
-                    .startsWith("2 writes to the outbox for Redis 'default'");
+                    .startsWith("Writes to the outbox for Redis 'default'")
+                    .contains("cache was stopped: 2.");
         }
         await().untilTrue(interrupted);
+    }
+
+    /** The outbox has their first ends only, which came before the commits. */
+    @Test
+    void theInvalidationsOfWritesThatWereNotMadeAreLost() throws Exception {
+        startAway();
+        updateInCallbacks(Late.INVALIDATION);
+        node.invalidate(AP.key(UPDATES));
+        outbox.beforeAdd(this::hang);
+        tick();
+        awaitBegun();
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            node.stop();
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith(UPDATES + " invalidations")
+                    .contains("name::0");
+            assertThat(log.infos())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("[name::" + UPDATES + "]");
+        }
+    }
+
+    /** Its message is delivered when its lease is over. */
+    @Test
+    void aMessageThatIsNotClosedIsNoLoss() {
+        bench.store.away();
+        bench.transactions.keepConnection();
+        outbox.notJoinable();
+        node.update(List.of(AP.key(1)), () -> null);
+        node.start();
+        node.stop();
+        bench.transactions.giveBackConnection();
+        try (LogCapture log = LogCapture.of(OutboxWriter.class)) {
+            tick();
+            assertThat(log.warnings()).isEmpty();
+        }
+        assertThat(outbox.waiting()).isPositive();
     }
 
     @Test
@@ -225,7 +267,7 @@ class LateEndsTests {
         writes.submit(() -> {});
         try (LogCapture log = LogCapture.of(LateWrites.class)) {
             writes.stop();
-            assertThat(log.warnings()).singleElement().asString().startsWith("1 writes to the outbox");
+            assertThat(log.warnings()).singleElement().asString().contains("cache was stopped: 1.");
         }
     }
 
@@ -235,7 +277,7 @@ class LateEndsTests {
             @Override
             public Scheduler newScheduler(String threadName) {
                 Scheduler threads = super.newScheduler(threadName);
-                return new Idle() {
+                return new RoundsByHand.Idle() {
                     @Override
                     public void execute(Runnable task) {
                         if (scarce.get()) {
@@ -261,7 +303,7 @@ class LateEndsTests {
         end.countDown();
         try (LogCapture log = LogCapture.of(LateWrites.class)) {
             stop.result();
-            assertThat(log.warnings()).singleElement().asString().startsWith("1 writes to the outbox");
+            assertThat(log.warnings()).singleElement().asString().contains("cache was stopped: 1.");
         }
         assertThat(done).isFalse();
         assertThat(interrupted).isFalse();
@@ -298,26 +340,6 @@ class LateEndsTests {
 
         tick();
         assertThat(bench.store.count(Operation.RAISE_EPOCH)).isGreaterThan(before);
-    }
-
-    @Test
-    void anInterruptLeavesTheRestOfTheUpdates() {
-        LateCommits updates = new LateCommits(bench.clock);
-        AtomicInteger ended = new AtomicInteger();
-        updates.add(() -> false, () -> {
-            ended.incrementAndGet();
-            Thread.currentThread().interrupt();
-        });
-        updates.add(() -> false, ended::incrementAndGet);
-        try {
-            updates.endClosed();
-        } finally {
-            assertThat(Thread.interrupted()).isTrue();
-        }
-        assertThat(ended).hasValue(1);
-
-        updates.endClosed();
-        assertThat(ended).hasValue(2);
     }
 
     @Test
@@ -386,44 +408,17 @@ class LateEndsTests {
     }
 
     /** Threads for the outbox. The rounds of the workers are those of the test. */
-    private class OutboxThreads implements Ticker {
+    private class OutboxThreads extends RoundsByHand {
 
-        @Override
-        public long nanoTime() {
-            return bench.clock.nanoTime();
-        }
-
-        @Override
-        public void pause(long nanos) throws InterruptedException {
-            bench.clock.pause(nanos);
+        OutboxThreads() {
+            super(bench.clock);
         }
 
         @Override
         public Scheduler newScheduler(String threadName) {
-            return threadName.startsWith("easy-cache-outbox") ? bench.clock.newScheduler(threadName) : new Idle();
-        }
-    }
-
-    private static class Idle implements Scheduler {
-
-        @Override
-        public void execute(Runnable task) {}
-
-        @Override
-        public void schedule(Runnable task, long delayNanos) {}
-
-        @Override
-        public void repeat(Runnable task, long delayNanos) {}
-
-        @Override
-        public void stop() {}
-
-        @Override
-        public void stopNow() {}
-
-        @Override
-        public boolean awaitStop(long nanos) {
-            return true;
+            return threadName.startsWith("easy-cache-outbox")
+                    ? bench.clock.newScheduler(threadName)
+                    : super.newScheduler(threadName);
         }
     }
 

@@ -509,6 +509,51 @@ class OutboxTests {
     }
 
     @Test
+    void theLinesAtTheStopTellWhatIsInTheOutboxFromWhatIsLost() {
+        CacheKey<String> lost = AP.key(2);
+        CacheSpec<String> cleared = CacheSpec.of("cleared", String.class);
+        cut.start();
+        outbox.broken(true);
+        cut.invalidate(List.of(KEY, lost));
+        cut.invalidateAll(cleared);
+        outbox.broken(false);
+        cut.invalidate(KEY);
+
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            cut.stop();
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("2 invalidations")
+                    .contains("[all of 'cleared', " + lost.name() + "]");
+            assertThat(log.infos())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("[" + KEY.name() + "]");
+        }
+    }
+
+    /** The line at the stop has named those in the outbox only. */
+    @Test
+    void anUpdateAfterTheStopThatIsLostIsReported() {
+        cut.start();
+        update(KEY);
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            cut.stop();
+            assertThat(log.warnings()).isEmpty();
+            outbox.broken(true);
+            cut.invalidate(AP.key(2));
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("1 invalidations")
+                    .contains("[" + AP.key(2).name() + "]");
+            assertThat(log.infos()).hasSize(1);
+        }
+    }
+
+    @Test
     void nothingIsWrittenWhileTheStoreAcknowledges() {
         bench.transactions.begin();
         other.updateInTransaction(List.of(KEY), () -> null);

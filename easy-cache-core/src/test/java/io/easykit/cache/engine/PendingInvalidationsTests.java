@@ -32,6 +32,19 @@ class PendingInvalidationsTests {
     }
 
     @Test
+    void countsThePrefixesWhoseEpochsAreBeingRaised() {
+        pending.overflow(0, "a");
+        pending.overflow(0, "b");
+        assertThat(pending.takeOverflowed(hash -> true)).hasSize(1);
+        pending.overflow(0, "b");
+        assertThat(pending.size()).isEqualTo(2);
+        assertThat(pending.overflowed()).containsExactlyInAnyOrder("a", "b");
+
+        pending.raised(0, Set.of("a", "b"));
+        assertThat(pending.overflowed()).containsExactly("b");
+    }
+
+    @Test
     void keepsTheTokenOfAnUpdateThatAnInvalidationWithoutOneFollows() {
         add("a", 1, "prepared");
         add("a", 1, "");

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.NotConnectedException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,7 +31,22 @@ class CacheFailuresTests {
 
         assertThat(failure.isServerFailure()).isTrue();
         assertThat(CacheFailures.isFull(failure)).isTrue();
+        assertThat(failure.isUnanswered()).isFalse();
         assertThat(failure).hasMessageContaining("raise maxmemory");
+    }
+
+    @Test
+    void aServerWithoutAReplyIsIll() {
+        List<Exception> silences = List.of(
+                new TimeoutException(),
+                new RedisCommandTimeoutException(),
+                new NotConnectedException("No connection to Redis in time", null),
+                new RedisException("Connection closed"));
+
+        assertThat(silences)
+                .extracting(CacheFailures::translate)
+                .allMatch(failure -> failure.isServerFailure() && failure.isUnanswered());
+        assertThat(CacheFailures.delayed(new TimeoutException()).isUnanswered()).isTrue();
     }
 
     /** Jedis, as Spring Data translates it. */
