@@ -300,8 +300,8 @@ class LateEndsTests {
         writes.submit(() -> done.set(true));
         Caller<Boolean> stop = TwoNodes.inBackground(writes::stop).awaitWaiting();
         bench.clock.advance(Duration.ofSeconds(2));
-        end.countDown();
         try (LogCapture log = LogCapture.of(LateWrites.class)) {
+            end.countDown();
             stop.result();
             assertThat(log.warnings()).singleElement().asString().contains("cache was stopped: 1.");
         }
