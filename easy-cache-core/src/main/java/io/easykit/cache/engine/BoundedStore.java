@@ -11,21 +11,28 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the calls of one or several updates, one after the other. A partition that has not answered one of them gets no further
- * one, so that all of them together wait for it once. The other partitions get all of their calls. For one thread.
+ * Makes the calls of one or several updates, one after the other. A partition that has let one of them wait in vain gets no further
+ * one, so that all of them together wait for it once. The other partitions get all of their calls. So does one whose calls fail at
+ * once, such as on a connection that was just lost: the next call may find a new one. For one thread.
  */
 final class BoundedStore extends ForwardingStore {
 
+    /** A call that failed within this time has not waited. */
+    private static final long AT_ONCE = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Ticker ticker;
     private final Map<Integer, StoreUnavailableException> silent = new HashMap<>();
     private Partitions known;
 
-    BoundedStore(EntryStore store) {
+    BoundedStore(EntryStore store, Ticker ticker) {
         super(store);
+        this.ticker = ticker;
         this.known = store.partitions();
     }
 
@@ -105,10 +112,11 @@ final class BoundedStore extends ForwardingStore {
         if (before != null) {
             throw before;
         }
+        long startedAt = ticker.nanoTime();
         try {
             return call.get();
         } catch (StoreUnavailableException away) {
-            if (away.isUnanswered()) {
+            if (away.isUnanswered() && ticker.nanoTime() - startedAt >= AT_ONCE) {
                 silent.put(partition, away);
             }
             throw away;

@@ -328,7 +328,7 @@ final class CacheCluster implements ClusterUpkeep {
         near.clear();
         Availability.State state = change.state();
         if (state == Availability.State.AVAILABLE) {
-            limit.onAvailable();
+            limit.onAvailable(store.availability().state() == Availability.State.AVAILABLE);
             local.clear();
         } else {
             limit.onUnavailable();

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Bounds the loads that no load lease bounds: those while Redis is away, and those of readers whose waiting time is over.
  * The latter would otherwise flood a database that does not answer: each of them may hang as well.
  *
- * <p>When Redis is back, its entries may be gone, and every reader loads at once. So for {@link #FADING_STEPS} seconds all
- * loads need a permit, and the number of permits doubles every second.
+ * <p>When Redis is back, or one of its masters, its entries may be gone, and every reader loads at once. So for
+ * {@link #FADING_STEPS} seconds all loads need a permit, and the number of permits doubles every second, unless another master is away.
  *
  * <p>One key takes at most a quarter of the permits for overdue readers, so that loads of one row that hang do not keep
  * the readers of all others from loading. A load that runs inside another one needs no permit: those with a permit may
@@ -34,6 +34,7 @@ final class LoadBulkhead {
     private final Ticker ticker;
     private final Map<CacheKey<?>, Integer> overdue = new ConcurrentHashMap<>();
     private volatile boolean fading;
+    private boolean away;
     private long fadingSince;
 
     LoadBulkhead(int concurrentLoads, Ticker ticker) {
@@ -51,14 +52,19 @@ final class LoadBulkhead {
         void close();
     }
 
-    /** Readers load without Redis from now on. */
+    /** Readers load without Redis, or without one of its masters, from now on. */
     synchronized void onUnavailable() {
-        fading = false;
+        away = true;
         permits.resize(concurrentLoads);
     }
 
-    /** Readers use Redis again, which may have lost its entries. */
-    synchronized void onAvailable() {
+    /**
+     * Readers use Redis, or one of its masters, again. It may have lost its entries.
+     *
+     * @param all whether no master is away any more
+     */
+    synchronized void onAvailable(boolean all) {
+        away = !all;
         fading = true;
         fadingSince = ticker.nanoTime();
     }
@@ -71,7 +77,7 @@ final class LoadBulkhead {
     private synchronized boolean fade() {
         long step = (ticker.nanoTime() - fadingSince) / STEP_NANOS;
         fading = fading && step < FADING_STEPS;
-        permits.resize(fading ? concurrentLoads << step : concurrentLoads);
+        permits.resize(fading && !away ? concurrentLoads << step : concurrentLoads);
         return fading;
     }
 

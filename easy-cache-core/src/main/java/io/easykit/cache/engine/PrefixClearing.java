@@ -139,9 +139,9 @@ final class PrefixClearing {
      *
      * @throws StoreUnavailableException if one does not
      */
-    static void prepare(EntryStore to, List<CacheKey<?>> cleared, String token, Duration lease) {
+    static void prepare(EntryStore to, List<CacheKey<?>> cleared, String token, Duration lease, Ticker ticker) {
         Set<String> prefixes = prefixesOf(cleared);
-        inAll(to, (bounded, hash) -> bounded.prepareClear(hash, prefixes, token, lease));
+        inAll(to, ticker, (bounded, hash) -> bounded.prepareClear(hash, prefixes, token, lease));
     }
 
     /**
@@ -157,7 +157,7 @@ final class PrefixClearing {
         delivery.ownUpdates().add(cleared);
         prefixes.forEach(delivery.local()::clear);
         try {
-            inAll(store, (bounded, hash) -> {
+            inAll(store, ticker, (bounded, hash) -> {
                 left.add(hash);
                 epochs.raise(bounded, hash, prefixes, "");
                 left.remove(hash);
@@ -199,7 +199,7 @@ final class PrefixClearing {
         Set<String> prefixes = prefixesOf(cleared);
         prefixes.forEach(delivery.local()::clear);
         try {
-            inAll(store, (bounded, hash) -> {
+            inAll(store, ticker, (bounded, hash) -> {
                 try {
                     epochs.raise(bounded, hash, prefixes, token);
                 } catch (StoreUnavailableException away) {
@@ -272,8 +272,8 @@ final class PrefixClearing {
     }
 
     /** All hashes together wait once for a partition that is silent. */
-    private static void inAll(EntryStore store, InHash call) {
-        EntryStore bounded = new BoundedStore(store);
+    private static void inAll(EntryStore store, Ticker ticker, InHash call) {
+        EntryStore bounded = new BoundedStore(store, ticker);
         StoreUnavailableException first = null;
         for (int hash = 0; hash < store.epochHashes(); hash++) {
             try {

@@ -85,7 +85,7 @@ final class StoppedCluster {
         stopped = true;
         long startedAt = ticker.nanoTime();
         try {
-            deliverTo(new BoundedStore(store));
+            deliverTo(new BoundedStore(store, ticker));
         } catch (StoreUnavailableException away) {
             log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
         }
@@ -219,7 +219,7 @@ final class StoppedCluster {
         try {
             for (int i = 0; i < times && spentNanos + ticker.nanoTime() - startedAt < BOUND.toNanos(); i++) {
                 try {
-                    call.accept(new BoundedStore(late));
+                    call.accept(new BoundedStore(late, ticker));
                     return true;
                 } catch (StoreUnavailableException away) {
                     log.debug("Redis '{}' does not answer a late update", id, away);

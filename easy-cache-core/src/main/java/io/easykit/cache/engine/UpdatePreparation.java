@@ -122,11 +122,11 @@ final class UpdatePreparation {
     }
 
     /** Each batch has a command timeout of its own; all of them together have the time of the transaction. */
-    private static void prepareInBatches(
+    private void prepareInBatches(
             EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         if (!cleared.isEmpty()) {
-            PrefixClearing.prepare(to, cleared, token, lease);
+            PrefixClearing.prepare(to, cleared, token, lease, ticker);
         }
         for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(PrefixClearing.entriesOf(keys))) {
             time.check();

@@ -9,6 +9,7 @@ import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -30,10 +31,14 @@ class BoundedStoreTests {
     private final ManualClock clock = new ManualClock();
     private final FaultyCacheStore store = new FaultyCacheStore(clock::millis).inParts(3);
     private final AtomicInteger lost = new AtomicInteger();
+    private Duration timeout = Duration.ofMillis(250);
 
     @BeforeEach
     void count() {
-        store.onLost(lost::incrementAndGet);
+        store.onLost(() -> {
+            lost.incrementAndGet();
+            clock.advance(timeout);
+        });
     }
 
     private interface Call {
@@ -54,7 +59,7 @@ class BoundedStoreTests {
     @MethodSource("calls")
     void aSilentMasterGetsOneCall(Call call) {
         store.away(1);
-        EntryStore bounded = new BoundedStore(store);
+        EntryStore bounded = new BoundedStore(store, clock);
 
         calls().forEach(any -> assertFails(any, bounded));
         assertFails(call, bounded);
@@ -65,7 +70,7 @@ class BoundedStoreTests {
     @Test
     void theOthersGetAll() {
         store.away(1);
-        EntryStore bounded = new BoundedStore(store);
+        EntryStore bounded = new BoundedStore(store, clock);
         assertFails(to -> to.raiseEpochs(1, Map.of("name", 0L), ""), bounded);
 
         assertFails(to -> to.prepare(KEYS, "token", Redelivery.LEASE), bounded);
@@ -76,12 +81,26 @@ class BoundedStoreTests {
         assertThat(store.raisedHashes()).isEqualTo(1);
     }
 
+    /** Such as on a connection that was just lost. */
+    @Test
+    void aMasterWhoseCallFailsAtOnceGetsTheNextOne() {
+        timeout = Duration.ofMillis(1);
+        store.away(1);
+        EntryStore bounded = new BoundedStore(store, clock);
+        assertFails(to -> to.raiseEpochs(1, Map.of("name", 0L), ""), bounded);
+
+        store.back(1);
+        bounded.raiseEpochs(1, Map.of("name", 0L), "");
+
+        assertThat(store.raisedHashes()).isEqualTo(1);
+    }
+
     /** Until its first connection a store does not know the masters. */
     @Test
     void allGetCallsAgainWhenTheMastersAreKnown() {
         store.repartition(1);
         store.away(0);
-        EntryStore bounded = new BoundedStore(store);
+        EntryStore bounded = new BoundedStore(store, clock);
         assertFails(to -> to.raiseEpochs(0, Map.of("name", 0L), ""), bounded);
 
         store.repartition(3);
@@ -92,8 +111,9 @@ class BoundedStoreTests {
 
     @Test
     void aCallThatWaitsBehindLargeValuesIsUnanswered() {
-        EntryStore bounded = new BoundedStore(store);
+        EntryStore bounded = new BoundedStore(store, clock);
         store.onNext(Operation.RAISE_EPOCH, () -> {
+            clock.advance(timeout);
             throw StoreUnavailableException.delayed("large values", null);
         });
         assertFails(to -> to.raiseEpochs(1, Map.of("name", 0L), ""), bounded);

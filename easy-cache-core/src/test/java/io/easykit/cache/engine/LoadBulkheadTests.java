@@ -119,13 +119,42 @@ class LoadBulkheadTests {
         assertThat(overdue(eight, 5, 5)).hasSize(2);
     }
 
+    /** Its readers still load without it. */
+    @Test
+    void theNumberOfPermitsStaysWhileAnotherMasterIsAway() throws Exception {
+        ManualClock clock = new ManualClock();
+        LoadBulkhead fading = new LoadBulkhead(4, clock);
+        fading.onUnavailable();
+        fading.onUnavailable();
+        fading.onAvailable(false);
+        clock.advance(Duration.ofSeconds(3));
+
+        assertThat(fading.isFading()).isTrue();
+        assertThat(enterAll(fading, 4)).hasSize(4);
+    }
+
+    /** The first one may have come back without its entries. */
+    @Test
+    void allLoadsNeedAPermitAfterARecoveryAlthoughAnotherMasterIsLost() {
+        ManualClock clock = new ManualClock();
+        LoadBulkhead fading = new LoadBulkhead(4, clock);
+        fading.onUnavailable();
+        fading.onAvailable(true);
+        clock.advance(Duration.ofSeconds(2));
+        fading.onUnavailable();
+
+        assertThat(fading.isFading()).isTrue();
+        clock.advance(Duration.ofSeconds(4));
+        assertThat(fading.isFading()).isFalse();
+    }
+
     @Test
     void fadesByDoublingEachSecond() throws Exception {
         ManualClock clock = new ManualClock();
         LoadBulkhead fading = new LoadBulkhead(4, clock);
         assertThat(fading.isFading()).isFalse();
         fading.onUnavailable();
-        fading.onAvailable();
+        fading.onAvailable(true);
         for (int size = 4; size <= 128; size *= 2) {
             assertThat(fading.isFading()).isTrue();
             List<Permit> taken = enterAll(fading, size);
@@ -235,7 +264,7 @@ class LoadBulkheadTests {
         ManualClock clock = new ManualClock();
         LoadBulkhead greatest = new LoadBulkhead(DegradedOptions.MAX_CONCURRENT_LOADS, clock);
         CacheKey<String> key = Workbench.ap().key(1);
-        greatest.onAvailable();
+        greatest.onAvailable(true);
         for (int second = 0; second <= LoadBulkhead.FADING_STEPS; second++) {
             assertThat(greatest.isFading()).isEqualTo(second < LoadBulkhead.FADING_STEPS);
             Permit permit = greatest.tryEnterOverdue(key);
