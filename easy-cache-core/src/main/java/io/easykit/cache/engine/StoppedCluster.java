@@ -253,8 +253,8 @@ final class StoppedCluster {
             reportedRecorded = true;
             log.info(
                     "{} invalidations were not delivered to Redis '{}' before the cache was stopped: {}. They are in"
-                            + " the outbox, or take effect with the lease of their update. Other processes deliver those in"
-                            + " the outbox, or this one when it is started again.",
+                            + " the outbox, take effect with the lease of their update, or belong to an update that was refused."
+                            + " Other processes deliver those in the outbox, or this one when it is started again.",
                     recorded.size(),
                     id,
                     firstOf(recorded));
