@@ -116,8 +116,8 @@ abstract class ForwardingStore implements EntryStore {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
-        return store.takeWorkLease(name, owner, duration);
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
+        return store.takeWorkLease(name, owner, duration, partial);
     }
 
     @Override

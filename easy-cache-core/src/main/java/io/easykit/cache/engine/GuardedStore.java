@@ -256,9 +256,9 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
         CircuitBreaker breaker = availability.ofWorkLease(name);
-        return guard(breaker, breaker::mayRead, () -> store.takeWorkLease(name, owner, duration));
+        return guard(breaker, breaker::mayRead, () -> store.takeWorkLease(name, owner, duration, partial));
     }
 
     /** A probe is there to see whether an unavailable partition answers, so it always goes through. */

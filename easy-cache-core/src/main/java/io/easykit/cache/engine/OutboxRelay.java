@@ -25,6 +25,10 @@ import org.slf4j.LoggerFactory;
  * query a second, for any number of nodes. If the holder dies or is cut off, another node takes over when the lease has
  * expired. Two holders at a time, for instance after a fail-over, deliver twice, which is harmless.
  *
+ * <p>In a cluster the lease is on one master. A holder that reaches this one but lacks another keeps its lease only while no
+ * node takes it that reaches all of them. So nodes that lack a master do not take it from one another: each takeover delivers
+ * again what was delivered before, and drops what was loaded since.
+ *
  * <h2>Fail-over</h2>
  *
  * A master can lose acknowledged writes. Messages are therefore kept for {@link OutboxDelivery#RETENTION} after their
@@ -70,6 +74,7 @@ final class OutboxRelay {
     private volatile @Nullable OutboxBacklog backlog;
     private @Nullable Long countedAt;
     private @Nullable Long againAt;
+    private boolean offered;
     private boolean databaseFails;
     private boolean faulty;
 
@@ -213,11 +218,19 @@ final class OutboxRelay {
      * @return zero if this node holds the lease, else how long another node has it
      */
     private Duration deliverIfHolder() {
-        Duration left = lease();
+        boolean partial = isPartial();
+        Duration left = lease(partial);
         if (!left.isZero()) {
             holdsLease = false;
+            offered = false;
             return left;
         }
+        if (partial && !offered) {
+            // The first round is left to a node that reaches all masters, which finds no message postponed by this one.
+            offered = true;
+            return left;
+        }
+        offered = partial;
         if (!holdsLease) {
             // Set before, so that a connection that is lost meanwhile is not forgotten.
             holdsLease = true;
@@ -245,11 +258,15 @@ final class OutboxRelay {
      */
     private boolean letRecoveriesIn() {
         recovery.deliverToWaiting();
-        return lease().isZero();
+        return lease(isPartial()).isZero();
     }
 
-    private Duration lease() {
-        return store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE);
+    private Duration lease(boolean partial) {
+        return store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE, partial);
+    }
+
+    private boolean isPartial() {
+        return !store.availability().breakers().stream().allMatch(CircuitBreaker::mayWrite);
     }
 
     /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */

@@ -33,7 +33,7 @@ public final class InMemoryCacheStore implements EntryStore {
     private final MemoryEpochs epochs = new MemoryEpochs();
     private long lastToken;
 
-    private record WorkLease(String owner, long ends) {}
+    private record WorkLease(String owner, long ends, boolean partial) {}
 
     /** @param millis the store's clock, in milliseconds since the epoch */
     public InMemoryCacheStore(LongSupplier millis) {
@@ -159,12 +159,13 @@ public final class InMemoryCacheStore implements EntryStore {
     }
 
     @Override
-    public synchronized Duration takeWorkLease(String name, String owner, Duration duration) {
+    public synchronized Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
         WorkLease held = workLeases.get(name);
-        if (held != null && !held.owner.equals(owner) && held.ends > now()) {
+        boolean yields = held != null && held.partial && !partial;
+        if (held != null && !held.owner.equals(owner) && held.ends > now() && !yields) {
             return Duration.ofMillis(held.ends - now());
         }
-        workLeases.put(name, new WorkLease(owner, now() + duration.toMillis()));
+        workLeases.put(name, new WorkLease(owner, now() + duration.toMillis(), partial));
         return Duration.ZERO;
     }
 

@@ -314,9 +314,11 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
         Object left = calls.await(calls.run(
-                CacheScript.WORK_LEASE, names.workLease(name), List.of(bytes(owner), bytes(duration.toMillis()))));
+                CacheScript.WORK_LEASE,
+                names.workLease(name),
+                List.of(bytes(owner), bytes(duration.toMillis()), bytes(partial ? "part" : "all"))));
         return Duration.ofMillis((Long) Objects.requireNonNull(left));
     }
 

@@ -211,9 +211,11 @@ public interface EntryStore {
      *
      * @param name which work
      * @param owner unique to the caller
+     * @param partial whether the caller can do only a part of the work now. A node that can do all of it takes the lease from
+     *     one that cannot
      * @return zero if the caller holds it now, else how long another owner has it
      */
-    Duration takeWorkLease(String name, String owner, Duration duration);
+    Duration takeWorkLease(String name, String owner, Duration duration, boolean partial);
 
     /** Runs all commands that readers and updaters need in a partition, to check that they work. */
     void probe(Partitions partitions, int partition);

@@ -122,7 +122,7 @@ class OutboxRecoveryTests {
                 bench.clock.advance(OutboxRelay.LEASE);
                 bench.store.onNext(
                         Operation.DROP,
-                        () -> others.add(bench.store.takeWorkLease(lease, "another", OutboxRelay.LEASE)));
+                        () -> others.add(bench.store.takeWorkLease(lease, "another", OutboxRelay.LEASE, true)));
             }
         });
         recoverDuringARound();

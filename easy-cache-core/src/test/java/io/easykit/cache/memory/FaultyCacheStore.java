@@ -309,8 +309,8 @@ public final class FaultyCacheStore extends FaultyCalls {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
-        return call(Operation.LEASE, () -> {}, () -> entries.takeWorkLease(name, owner, duration));
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
+        return call(Operation.LEASE, () -> {}, () -> entries.takeWorkLease(name, owner, duration, partial));
     }
 
     @Override

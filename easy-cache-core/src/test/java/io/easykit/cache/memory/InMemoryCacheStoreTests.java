@@ -42,7 +42,7 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
     void clearsAllButTheEpochs() {
         CacheKey<String> key = CacheSpec.of("cleared", String.class).key(1);
         store(key, lease(key));
-        store.takeWorkLease("work", "a", Duration.ofMinutes(1));
+        store.takeWorkLease("work", "a", Duration.ofMinutes(1), false);
         Map<String, Long> raised = store.raiseEpochs(0, Map.of("other", 0L), "");
         store.prepareClear(0, List.of("cleared"), "t", Duration.ofMinutes(1));
         assertThat(store.values(key)).hasSize(1);
@@ -51,7 +51,8 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
 
         assertThat(store.values(key)).isEmpty();
         assertThat(holds(key)).isFalse();
-        assertThat(store.takeWorkLease("work", "b", Duration.ofMinutes(1))).isZero();
+        assertThat(store.takeWorkLease("work", "b", Duration.ofMinutes(1), false))
+                .isZero();
         assertThat(store.epochs(0).raised()).isEqualTo(raised);
         assertThat(store.epochs(0).clearing()).isEmpty();
     }

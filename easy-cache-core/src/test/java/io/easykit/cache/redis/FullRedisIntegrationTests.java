@@ -140,8 +140,8 @@ class FullRedisIntegrationTests {
     @Test
     void takesAWorkLease() {
         fill();
-        assertThat(store.takeWorkLease("work", "one", LEASE)).isZero();
-        assertThat(store.takeWorkLease("work", "other", LEASE)).isPositive();
+        assertThat(store.takeWorkLease("work", "one", LEASE, true)).isZero();
+        assertThat(store.takeWorkLease("work", "other", LEASE, true)).isPositive();
     }
 
     @Test

@@ -205,7 +205,7 @@ class HalfScriptTests {
             case RAISE_EPOCH -> eval(text, "prefix", "7", "");
             case PREPARE_CLEAR -> eval(text, "prefix", "token", "30000");
             case END_EXPIRED_CLEARS -> eval(text, "prefix", "7");
-            case WORK_LEASE -> eval(text, "owner", "300000");
+            case WORK_LEASE -> eval(text, "owner", "300000", "part");
         };
     }
 

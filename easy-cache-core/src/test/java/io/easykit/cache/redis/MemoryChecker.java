@@ -303,7 +303,10 @@ final class MemoryChecker implements AutoCloseable {
         private void workLease() {
             String owner = random.nextBoolean() ? "a" : "b";
             Duration length = Duration.ofMillis(1 + random.nextInt(200));
-            both("work lease " + owner, store -> store.takeWorkLease("work", owner, length));
+            boolean partial = random.nextBoolean();
+            both(
+                    "work lease " + owner + (partial ? " in part" : ""),
+                    store -> store.takeWorkLease("work", owner, length, partial));
         }
 
         private void look(CacheKey<?> key) {

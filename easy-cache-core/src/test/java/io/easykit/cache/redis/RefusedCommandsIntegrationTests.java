@@ -125,7 +125,7 @@ class RefusedCommandsIntegrationTests {
         assertNamesPexpire(() -> store.store(CP.key(1), lease, value, TIMEOUT));
         assertNamesPexpire(() -> store.prepare(List.of(CP.key(3)), "token", TIMEOUT));
         assertNamesPexpire(() -> store.raiseEpochs(0, Map.of("name", 1L), "token"));
-        assertNamesPexpire(() -> store.takeWorkLease("work", "owner", TIMEOUT));
+        assertNamesPexpire(() -> store.takeWorkLease("work", "owner", TIMEOUT, false));
     }
 
     private static void assertNamesPexpire(ThrowingCallable call) {

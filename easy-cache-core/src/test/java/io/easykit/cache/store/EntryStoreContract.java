@@ -44,12 +44,23 @@ public abstract class EntryStoreContract {
 
     @Test
     void givesALeaseToOneOwnerUntilItExpires() {
-        assertThat(store().takeWorkLease(prefix, "a", SHORT)).isZero();
-        assertThat(store().takeWorkLease(prefix + "2", "b", LONG)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", SHORT, false)).isZero();
+        assertThat(store().takeWorkLease(prefix + "2", "b", LONG, false)).isZero();
         pass(SHORT);
-        assertThat(store().takeWorkLease(prefix, "b", LONG)).isZero();
-        assertThat(store().takeWorkLease(prefix, "a", LONG)).isPositive().isLessThanOrEqualTo(LONG);
-        assertThat(store().takeWorkLease(prefix, "b", LONG)).isZero();
+        assertThat(store().takeWorkLease(prefix, "b", LONG, false)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", LONG, false)).isPositive().isLessThanOrEqualTo(LONG);
+        assertThat(store().takeWorkLease(prefix, "b", LONG, false)).isZero();
+    }
+
+    @Test
+    void givesALeaseOfAnOwnerThatDoesAPartToOneThatDoesAll() {
+        assertThat(store().takeWorkLease(prefix, "a", LONG, true)).isZero();
+        assertThat(store().takeWorkLease(prefix, "b", LONG, true)).isPositive();
+        assertThat(store().takeWorkLease(prefix, "b", LONG, false)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", LONG, false)).isPositive();
+        assertThat(store().takeWorkLease(prefix, "b", LONG, true)).isZero();
+        assertThat(store().takeWorkLease(prefix, "b", LONG, false)).isZero();
+        assertThat(store().takeWorkLease(prefix, "a", LONG, false)).isPositive();
     }
 
     @Test

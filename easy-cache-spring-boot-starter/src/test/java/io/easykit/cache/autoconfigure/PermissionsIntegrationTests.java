@@ -133,7 +133,8 @@ class PermissionsIntegrationTests {
         assertThat(redis.command("EXISTS", keyPrefix + other.name())).isEqualTo(0L);
         Map<String, Long> raised = store.raiseEpochs(0, Map.of("user", 0L), "");
         assertThat(store.epochs(0).raised()).isEqualTo(raised);
-        assertThat(store.takeWorkLease("outbox", "me", Duration.ofMinutes(1))).isZero();
+        assertThat(store.takeWorkLease("outbox", "me", Duration.ofMinutes(1), false))
+                .isZero();
         store.probe();
     }
 

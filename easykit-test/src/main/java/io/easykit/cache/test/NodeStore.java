@@ -126,8 +126,8 @@ final class NodeStore implements EntryStore {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
-        return reached().takeWorkLease(name, owner, duration);
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
+        return reached().takeWorkLease(name, owner, duration, partial);
     }
 
     @Override

@@ -100,7 +100,7 @@ final class FullStore implements EntryStore {
     }
 
     @Override
-    public Duration takeWorkLease(String name, String owner, Duration duration) {
+    public Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
         throw new UnsupportedOperationException();
     }
 
