@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * One node of all reads it: the holder of a lease in the very Redis to which the messages go, since only a node that reaches
  * it can deliver. The others try to get the lease in Redis and leave the database alone, so that an idle fleet costs one
  * query a second, for any number of nodes. If the holder dies or is cut off, another node takes over when the lease has
- * expired. Two holders at a time, for instance after a fail-over, deliver twice, which is harmless.
+ * expired. A holder that loses the database leaves its lease to expire. Two holders at a time, for instance after a fail-over,
+ * deliver twice, which is harmless.
  *
  * <p>In a cluster the lease is on one master. A holder that reaches this one but lacks another keeps its lease only while no
  * node takes it that reaches all of them. So nodes that lack a master do not take it from one another: each takeover delivers
@@ -218,6 +219,10 @@ final class OutboxRelay {
      * @return zero if this node holds the lease, else how long another node has it
      */
     private Duration deliverIfHolder() {
+        if (databaseFails) {
+            // A node that does not reach the database must not renew the lease.
+            inDatabase(() -> outbox.due(delivery.clusterId(), 1));
+        }
         boolean partial = isPartial();
         Duration left = lease(partial);
         if (!left.isZero()) {
@@ -235,10 +240,11 @@ final class OutboxRelay {
             // Set before, so that a connection that is lost meanwhile is not forgotten.
             holdsLease = true;
             againAt = ticker.nanoTime() + LATE_HOLDER.toNanos();
-            redeliver();
+            // A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection.
+            inDatabase(messages::redeliver);
         } else if (againAt != null && ticker.nanoTime() - againAt >= 0) {
             againAt = null;
-            redeliver();
+            inDatabase(messages::redeliver);
         }
         long began = ticker.nanoTime();
         while (!isStopped()
@@ -269,10 +275,10 @@ final class OutboxRelay {
         return !store.availability().breakers().stream().allMatch(CircuitBreaker::mayWrite);
     }
 
-    /** A fail-over may have lost deliveries of the former holder, or of this node before it lost its connection. */
-    private void redeliver() {
+    /** After a failure another node may have had the lease, and a fail-over may have lost its deliveries. */
+    private void inDatabase(Runnable work) {
         try {
-            messages.redeliver();
+            work.run();
         } catch (OutboxException failed) {
             holdsLease = false;
             throw failed;

@@ -12,6 +12,7 @@ import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Outbox.Message;
+import io.easykit.cache.store.OutboxException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -19,10 +20,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Several nodes on a cluster of three masters, of which each reaches some. The id of a key decides its master. One of the nodes
@@ -154,6 +158,37 @@ class OutboxReaderTests {
         assertThat(read(other, HEALTHY)).isEqualTo("new");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aReaderThatLosesTheDatabaseLeavesTheOutboxToANodeThatReachesIt(int lostMastersOfTheOther) {
+        Node reader = start();
+        Node other = start();
+        assertThat(read(other, HEALTHY)).isEqualTo("old");
+        IntStream.range(1, 1 + lostMastersOfTheOther).forEach(other::lose);
+        pass(Duration.ofSeconds(5));
+        reader.databaseAway = true;
+        update(List.of(HEALTHY));
+
+        pass(Outbox.MAX_DELAY.plus(OutboxRelay.INTERVAL.multipliedBy(lostMastersOfTheOther)));
+
+        assertThat(read(other, HEALTHY)).isEqualTo("new");
+    }
+
+    @Test
+    void aNodeReadsTheOutboxWhenItReachesTheDatabaseAgain() {
+        Node reader = start();
+        assertThat(read(reader, HEALTHY)).isEqualTo("old");
+        reader.databaseAway = true;
+        update(List.of(HEALTHY));
+        pass(Duration.ofSeconds(10));
+        assertThat(read(reader, HEALTHY)).isEqualTo("old");
+
+        reader.databaseAway = false;
+        pass(OutboxRelay.INTERVAL);
+
+        assertThat(read(reader, HEALTHY)).isEqualTo("new");
+    }
+
     private Node start() {
         Node node = new Node();
         nodes.add(node);
@@ -187,9 +222,10 @@ class OutboxReaderTests {
                 .store(CacheSpec.DEFAULT_CLUSTER, facade(EntryStore.class, bench.store, this::isolated))
                 .background(bench.background)
                 .degraded(DegradedOptions.defaults())
-                .outbox(outbox)
+                .outbox(facade(Outbox.class, outbox, this::connected))
                 .ticker(bench.clock)
                 .buildStopped();
+        private boolean databaseAway;
         private long nextTick;
         private long nextRound;
 
@@ -197,13 +233,21 @@ class OutboxReaderTests {
             lost.add(master);
         }
 
-        private void isolated(Call call) throws Throwable {
+        private Object isolated(Call call) throws Exception {
             lost.forEach(bench.store::away);
             try {
-                call.run();
+                return call.action.call();
             } finally {
                 lost.forEach(bench.store::back);
             }
+        }
+
+        /** The identity of the table is known. */
+        private Object connected(Call call) throws Exception {
+            if (databaseAway && !call.method().equals("id")) {
+                throw new OutboxException("the database is away", null);
+            }
+            return call.action.call();
         }
 
         private void run() {
@@ -218,24 +262,21 @@ class OutboxReaderTests {
         }
     }
 
-    private interface Call {
-        void run() throws Throwable;
-    }
+    /** One call of a facade. */
+    private record Call(String method, Callable<?> action) {}
 
     private interface Around {
-        void call(Call call) throws Throwable;
+        Object call(Call call) throws Exception;
     }
 
     private static <T> T facade(Class<T> type, T target, Around around) {
         Object facade =
                 Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-                    Object[] result = new Object[1];
                     try {
-                        around.call(() -> result[0] = method.invoke(target, arguments));
+                        return around.call(new Call(method.getName(), () -> method.invoke(target, arguments)));
                     } catch (InvocationTargetException failed) {
                         throw failed.getCause();
                     }
-                    return result[0];
                 });
         return type.cast(facade);
     }
