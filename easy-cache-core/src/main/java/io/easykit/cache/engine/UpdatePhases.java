@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -103,15 +104,15 @@ final class UpdatePhases {
                 Collection<? extends CacheKey<?>> update);
     }
 
-    private void end(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged, End end) {
+    private void end(Collection<? extends CacheKey<?>> update, String token, boolean acknowledged, End end) {
+        List<CacheKey<?>> keys = List.copyOf(update);
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         boolean twice = !token.isEmpty() && SecondEnd.isNeeded(groups);
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         groups.forEach(
                 (cluster, group) -> told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
         if (twice) {
-            SecondEnd second = new SecondEnd(groups, ticker);
-            invalidateWhenClosed(groups, token, second);
+            whenClosed(groups, new SecondEnd(groups, ticker), () -> endLate(keys, token));
         } else if (!acknowledged && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
             told.forEach(CacheCluster::invalidateAgain);
         }
@@ -160,27 +161,65 @@ final class UpdatePhases {
         return renewals;
     }
 
-    /** Ends an update a second time, when no command from before its end can arrive any more. */
+    /**
+     * Ends an update a second time, when no command from before its end can arrive any more. Its values are new ones since the
+     * first time, so their order does not matter.
+     */
     void endAgain(Collection<? extends CacheKey<?>> keys, String token) {
         long since = ticker.nanoTime();
-        endWhenClosed(keys, token, () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos());
+        BooleanSupplier open = () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos();
+        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
+        if (SecondEnd.isNeeded(groups)) {
+            endWhenClosed(keys, token, open);
+        } else {
+            List<CacheKey<?>> update = List.copyOf(keys);
+            groups.forEach(
+                    (cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidateLate(group, token, update)));
+        }
     }
 
     /** Ends updates a second time, when their work can no longer be committed. Clearings end as in {@link #end}. */
     void endWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
-        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
-        if (SecondEnd.isNeeded(groups)) {
-            CacheCluster first = groups.keySet().iterator().next();
-            List<CacheKey<?>> update = List.copyOf(keys);
-            first.whenClosed(open, () -> end(update, token, true, CacheCluster::invalidateLate));
-        } else {
-            invalidateWhenClosed(groups, token, open);
+        List<CacheKey<?>> update = List.copyOf(keys);
+        Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(update);
+        whenClosed(
+                groups,
+                open,
+                SecondEnd.isNeeded(groups)
+                        ? () -> end(update, token, true, CacheCluster::invalidateLate)
+                        : () -> endLate(update, token));
+    }
+
+    /** One worker ends all of the update: the first that finds its work closed, so that no Redis waits for another one. */
+    private static void whenClosed(Map<CacheCluster, List<CacheKey<?>>> groups, BooleanSupplier open, Runnable end) {
+        AtomicBoolean ended = new AtomicBoolean();
+        for (CacheCluster cluster : groups.keySet()) {
+            cluster.whenClosed(open, () -> {
+                if (ended.compareAndSet(false, true)) {
+                    end.run();
+                }
+            });
         }
     }
 
-    private static void invalidateWhenClosed(
-            Map<CacheCluster, List<CacheKey<?>>> groups, String token, BooleanSupplier open) {
-        groups.forEach((cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidateLate(group, token, group)));
+    /** Prepares entries once more before the first is invalidated, see {@link #end}: the marks may be lost or over by now. */
+    private void endLate(List<CacheKey<?>> update, String token) {
+        Collection<? extends CacheKey<?>> entries = PrefixClearing.entriesOf(update);
+        boolean prepared = update.size() == 1 || prepareLate(entries, token);
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        byCluster(update).forEach((cluster, group) -> told.put(cluster, cluster.invalidateLate(group, token, update)));
+        if (!prepared) {
+            told.forEach((cluster, group) -> cluster.invalidateAgain(List.copyOf(PrefixClearing.entriesOf(group))));
+        }
+    }
+
+    private boolean prepareLate(Collection<? extends CacheKey<?>> entries, String token) {
+        boolean prepared = true;
+        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(entries).entrySet()) {
+            List<CacheKey<?>> group = one.getValue();
+            prepared &= one.getKey().preparation().prepareLate(group, token, lease(group, null));
+        }
+        return prepared;
     }
 
     /** See {@link PrefixClearing#awaitSeen}. */

@@ -1,0 +1,240 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * An update in a callback after a commit, of an entry and of another one that is computed from it. Its work is committed when its
+ * marks are over. Another node reads the computed entry all the time.
+ */
+class LateSiblingsTests {
+
+    private static final String USERS = "users";
+    private static final CacheSpec<String> SOURCE = CacheSpec.of("source", String.class);
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    private final Workbench bench = new Workbench();
+    private final FaultyCacheStore users = new FaultyCacheStore(bench.clock::millis);
+    private EasyCacheEngine node = node();
+    private EasyCacheEngine reader = node();
+    private CacheKey<String> view = Workbench.ap().key(0);
+    private CacheKey<String> user = user(Consistency.AP);
+    private String data = "old";
+
+    enum Place {
+        TWO_REDIS,
+        TWO_MASTERS
+    }
+
+    /** The workers of the two Redis run at different times. */
+    enum Order {
+        VIEW_FIRST,
+        USER_FIRST,
+        VIEW_ONLY,
+        USER_ONLY
+    }
+
+    static Stream<Arguments> ends() {
+        return Stream.of(Place.values())
+                .flatMap(place -> Stream.of(Consistency.values()).flatMap(consistency -> Stream.of(Order.values())
+                        .filter(order -> place == Place.TWO_REDIS || order == Order.VIEW_FIRST)
+                        .map(order -> Arguments.of(place, consistency, order))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ends")
+    void noValueIsComputedBetweenTheEnds(Place place, Consistency consistency, Order order) {
+        use(place, consistency);
+        node.update(keys(), () -> "not committed");
+        outlastTheMarks();
+
+        commit();
+        end(order);
+
+        assertNew();
+    }
+
+    @ParameterizedTest
+    @MethodSource("ends")
+    void valuesThatAreComputedBetweenTheEndsAreDroppedIfNothingCanBePrepared(
+            Place place, Consistency consistency, Order order) {
+        use(place, consistency);
+        node.update(keys(), () -> "not committed");
+        outlastTheMarks();
+        bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+        users.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+
+        commit();
+        end(order);
+
+        assertNew();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void anUpdateWhoseMarkWasLostAlsoEndsAsAWhole(Order order) {
+        use(Place.TWO_REDIS, Consistency.AP);
+        users.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        node.update(keys(), () -> "not committed");
+        pass(SECOND.multipliedBy(2));
+        assertThat(read()).isEqualTo("view of old");
+
+        commit();
+        end(order);
+
+        assertNew();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = ".*_ONLY")
+    void aValueThatIsComputedBeforeALostEndIsDeliveredIsDroppedWithIt(Order order) {
+        use(Place.TWO_REDIS, Consistency.AP);
+        node.update(keys(), () -> "not committed");
+        outlastTheMarks();
+        users.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        users.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+
+        commit();
+        end(order);
+        assertThat(node.undelivered(USERS)).isPositive();
+        String unused = read();
+        pass(SECOND);
+        tick(node, USERS);
+
+        assertNew();
+    }
+
+    /** An entry of the update is computed from an older value of the cleared cache before this node has read the epochs. */
+    @Test
+    void theSecondEndAfterAClearingIsThatOfTheWholeUpdate() {
+        CacheOptions options = CacheOptions.builder().staleWindow(Duration.ZERO).build();
+        view = view.spec().withOptions(options).key(0);
+        user = user.spec().withOptions(options).key(1);
+        String unused = readFromSource();
+        users.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+        node.update(List.of(SOURCE.all(), view, user), () -> data = "new");
+        assertThat(readFromSource()).isEqualTo("view of old");
+        pass(Epochs.SEEN_BY_ALL.plus(SECOND));
+
+        tick(node, CacheSpec.DEFAULT_CLUSTER);
+        unused = readFromSource();
+        tick(node, USERS);
+
+        assertThat(readFromSource()).isEqualTo("view of new");
+    }
+
+    private String readFromSource() {
+        return reader.fetch(view, () -> "view of " + reader.fetch(user, () -> reader.fetch(SOURCE.key(1), () -> data)));
+    }
+
+    private void use(Place place, Consistency consistency) {
+        if (place == Place.TWO_REDIS) {
+            view = Workbench.spec(consistency).key(0);
+            user = user(consistency);
+        } else {
+            bench.store.inParts(3);
+            node = node();
+            reader = node();
+            view = Workbench.spec(consistency).key(0);
+            user = Workbench.spec(consistency).key(1);
+        }
+        tickAll(node);
+        tickAll(reader);
+        tickAll(node);
+        bench.transactions.keepConnection();
+    }
+
+    /** Readers store the old values then. */
+    private void outlastTheMarks() {
+        pass(view.spec().options().updateLease().plus(SECOND));
+        assertThat(read()).isEqualTo("view of old");
+    }
+
+    private void commit() {
+        data = "new";
+        bench.transactions.giveBackConnection();
+        readAfterEach(bench.store, Operation.INVALIDATE);
+        readAfterEach(bench.store, Operation.DROP);
+        readAfterEach(users, Operation.INVALIDATE);
+        readAfterEach(users, Operation.DROP);
+    }
+
+    private void readAfterEach(FaultyCacheStore store, Operation operation) {
+        store.afterNext(operation, () -> {
+            String unused = read();
+            readAfterEach(store, operation);
+        });
+    }
+
+    private void end(Order order) {
+        if (order == Order.VIEW_FIRST || order == Order.VIEW_ONLY) {
+            tick(node, view.spec().clusterId());
+        } else {
+            tick(node, user.spec().clusterId());
+        }
+        String unused = read();
+        bench.clock.advance(Duration.ofMillis(500));
+        if (order == Order.VIEW_FIRST) {
+            tick(node, user.spec().clusterId());
+        } else if (order == Order.USER_FIRST) {
+            tick(node, view.spec().clusterId());
+        }
+    }
+
+    private void assertNew() {
+        pass(SECOND.multipliedBy(5));
+        assertThat(reader.fetch(user, () -> data)).isEqualTo("new");
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    private void pass(Duration time) {
+        bench.clock.advance(time);
+        tickAll(reader);
+    }
+
+    private String read() {
+        String read = reader.fetch(view, () -> "view of " + reader.fetch(user, () -> data));
+        bench.background.runAll();
+        return read;
+    }
+
+    private List<CacheKey<?>> keys() {
+        return List.of(view, user);
+    }
+
+    private EasyCacheEngine node() {
+        return bench.builder(new JacksonValueCodec()).store(USERS, users).buildStopped();
+    }
+
+    private static CacheKey<String> user(Consistency consistency) {
+        return CacheSpec.of("user", String.class)
+                .withOptions(Workbench.spec(consistency).options())
+                .withClusterId(USERS)
+                .key(1);
+    }
+
+    private static void tickAll(EasyCacheEngine node) {
+        tick(node, CacheSpec.DEFAULT_CLUSTER);
+        tick(node, USERS);
+    }
+
+    private static void tick(EasyCacheEngine node, String cluster) {
+        List.copyOf(node.cluster(cluster).workers()).forEach(RecoveryWorker::tick);
+    }
+}
