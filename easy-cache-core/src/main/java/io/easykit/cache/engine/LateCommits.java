@@ -51,18 +51,24 @@ final class LateCommits {
         }
     }
 
-    /** Reports the updates that wait for their end: no worker ends them any more. */
+    /** Reports the updates that wait for their end: no worker ends them any more. Those that wait for a second one have taken effect. */
     void stopped(String clusterId) {
-        if (!waiting.isEmpty()) {
+        long left = waiting.stream()
+                .filter(late -> !(late.open instanceof SecondTime))
+                .count();
+        if (left > 0) {
             log.warn(
                     "Updates that had not ended in Redis '{}' when the cache was stopped: {}. They end with the lease of"
                             + " their preparation ('update-lease', 30 s by default). Until then their entries are loaded"
                             + " and not stored, and other nodes may return old values of caches that they clear. What could"
                             + " not be prepared stays until its TTL. Stop the cache after the transactions have ended.",
                     clusterId,
-                    waiting.size());
+                    left);
         }
     }
+
+    /** Whether an update that has taken effect still waits for its second end. */
+    interface SecondTime extends BooleanSupplier {}
 
     /** The updates of one thread. */
     private record Late(BooleanSupplier open, Runnable end, long since) {}

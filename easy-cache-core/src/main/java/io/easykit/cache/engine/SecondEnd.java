@@ -4,7 +4,6 @@ import io.easykit.cache.CacheKey;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 
 /**
  * The time until an update that clears a cache ends for the second time.
@@ -14,7 +13,7 @@ import java.util.function.BooleanSupplier;
  * and a node that dies leaves the rest to the leases. When every node has read the epochs, it ends again: entries that were
  * computed since are dropped, and the clearing is removed.
  */
-final class SecondEnd implements BooleanSupplier {
+final class SecondEnd implements LateCommits.SecondTime {
 
     private final Map<CacheCluster, List<CacheKey<?>>> update;
     private final Ticker ticker;

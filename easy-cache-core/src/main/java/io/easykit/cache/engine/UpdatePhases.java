@@ -167,7 +167,7 @@ final class UpdatePhases {
      */
     void endAgain(Collection<? extends CacheKey<?>> keys, String token) {
         long since = ticker.nanoTime();
-        BooleanSupplier open = () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos();
+        LateCommits.SecondTime open = () -> ticker.nanoTime() - since < MarkRenewals.LATE.toNanos();
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         if (SecondEnd.isNeeded(groups)) {
             endWhenClosed(keys, token, open);

@@ -133,6 +133,17 @@ class StoppedClusterTests extends TwoNodes {
         }
     }
 
+    /** It waits to end a second time, when all nodes have read the epochs. */
+    @Test
+    void saysNothingOfAClearingThatHasEnded() {
+        EasyCacheEngine running = running();
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            running.update(List.of(key, Workbench.ap().all()), () -> null);
+            running.stop();
+            assertThat(log.warnings()).isEmpty();
+        }
+    }
+
     @Test
     void clearsWhatAnOperatorDropsAfterTheStop() {
         b.fetch(key, () -> "old");
