@@ -2,9 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.time.LoopExecutor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -34,43 +32,18 @@ interface Workers {
     /** Nothing is given to it any more; interrupts what runs if the threads are its own. */
     void stop();
 
-    /**
-     * A pool of its own, with as many threads as permits. They take runs from a queue: a thread that ends a short run goes on
-     * with the next one, where a hand-over would wake another thread for each.
-     */
+    /** A pool of its own, with as many threads as permits. */
     static Workers pool(ListenerEndpoint endpoint) {
         AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                endpoint.concurrency(),
-                endpoint.concurrency(),
-                30,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                task -> {
-                    Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        pool.allowCoreThreadTimeOut(true);
-        return new Workers() {
-            @Override
-            public boolean queues() {
-                return true;
-            }
+        return pool(endpoint, task -> {
+            Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
 
-            @Override
-            public void execute(Runnable run, Consumer<Throwable> onRefusal) {
-                try {
-                    pool.execute(run);
-                } catch (Throwable e) {
-                    onRefusal.accept(e);
-                }
-            }
-
-            @Override
-            public void stop() {
-                pool.shutdownNow();
-            }
-        };
+    /** A pool of threads of this factory. */
+    static Workers pool(ListenerEndpoint endpoint, ThreadFactory threads) {
+        return new WorkerPool(endpoint.concurrency(), threads);
     }
 }

@@ -1,0 +1,65 @@
+package io.easykit.delayqueue.engine;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A pool of threads. They take runs from a queue: a thread that ends a short run goes on with the next one, where a hand-over
+ * would wake another thread for each. If the system starts no more threads, runs wait for those that there are.
+ */
+final class WorkerPool implements Workers {
+
+    private static final long IDLE_SECONDS = 30;
+
+    private final ThreadPoolExecutor pool;
+
+    WorkerPool(int most, ThreadFactory threads) {
+        this.pool = new ThreadPoolExecutor(
+                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+        pool.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public boolean queues() {
+        return true;
+    }
+
+    @Override
+    public void execute(Runnable run, Consumer<Throwable> onRefusal) {
+        QueuedRun queued = new QueuedRun(run, onRefusal);
+        try {
+            pool.execute(queued);
+        } catch (OutOfMemoryError noThread) {
+            // Until it is full, the pool makes a thread for each run, although others are idle.
+            pool.getQueue().add(queued);
+            refuseWithoutThreads(noThread);
+        } catch (Throwable e) {
+            onRefusal.accept(e);
+        }
+    }
+
+    /** Also those that were queued for a thread that ended at that moment. */
+    private void refuseWithoutThreads(Throwable reason) {
+        for (Runnable waiting : pool.getQueue()) {
+            if (pool.getPoolSize() == 0 && pool.remove(waiting) && waiting instanceof QueuedRun queued) {
+                queued.onRefusal.accept(reason);
+            }
+        }
+    }
+
+    @Override
+    public void stop() {
+        pool.shutdownNow();
+    }
+
+    private record QueuedRun(Runnable work, Consumer<Throwable> onRefusal) implements Runnable {
+
+        @Override
+        public void run() {
+            work.run();
+        }
+    }
+}
