@@ -41,9 +41,13 @@ final class LeaseRenewer {
         return List.copyOf(open);
     }
 
-    /** Prolongs all leases when it is time. */
-    void renew() {
-        if (open.isEmpty() || context.nanos() - renewAt < 0) {
+    /**
+     * Prolongs all leases when it is time.
+     *
+     * @param now whether it is time anyway: after an outage the store may be another server, by whose clock they are over
+     */
+    void renew(boolean now) {
+        if (open.isEmpty() || (!now && context.nanos() - renewAt < 0)) {
             return;
         }
         long asked = context.nanos();

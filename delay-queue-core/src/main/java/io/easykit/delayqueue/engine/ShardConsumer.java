@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Lost replies.</b> A call without a reply may have been carried out, so it is repeated until it is answered. While the
  * store is away, an acknowledge, which may be empty, checks whether it answers, because it needs no permit.
  *
- * <p><b>After an outage.</b> Renewals come first, then settlements, then the unanswered claim. Expired leases are reaped
- * last: messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
+ * <p><b>After an outage.</b> Renewals come first, of all leases, because the clock of a promoted server may be ahead. Then come
+ * settlements, then the unanswered claim. Expired leases are reaped last: messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
  * ({@link MessageClaimer#outageHasEnded}), because these nodes have settlements to send as well. During the outage the pauses
  * between two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
  *
@@ -176,7 +176,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void syncWithStore() {
         try {
             readiness.ensure();
-            leases.renew();
+            leases.renew(backOff.isFailing());
             settlements.tellFailedAndHandedBack();
             if (backOff.isFailing()) {
                 settlements.tellAcknowledgedOrNothing();

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -241,6 +242,34 @@ class OutageTests {
             assertThat(one.stats().counters().lost()).isZero();
             assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
         }
+    }
+
+    /** By that clock the leases end at once, although the outage was shorter than they are. */
+    @ParameterizedTest
+    @CsvSource({"1, 3", "8, 10", "30, 25"})
+    void runsNothingTwiceAfterAFailOverToAServerWhoseClockIsAhead(int concurrency, int lease) {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener()
+                        .ackMode(AckMode.MANUAL)
+                        .concurrency(concurrency)
+                        .maxLeaseExpirations(1)
+                        .lease(Duration.ofSeconds(lease)),
+                message -> running.add(message.acknowledgment()));
+        IntStream.range(0, concurrency).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofMillis(500));
+        queue.line.away();
+        queue.time.advance(Duration.ofMillis(900));
+        queue.storeClockOffset.set(TimeUnit.SECONDS.toMicros(40));
+        queue.line.heal();
+        queue.time.advance(Duration.ofMinutes(1));
+        running.forEach(Acknowledgment::acknowledge);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runs).hasSize(concurrency);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(concurrency);
+        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().dead()).isZero();
     }
 
     @ParameterizedTest
