@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Rows that the relay leaves out for a while: those of a shard that is away or refuses, of a topic whose shards are not known,
- * and single ones. A block ends when a whole pass begins and its time is over, never during a pass: a later row of the shard
- * must not overtake those that were left out.
+ * and single ones. A block ends when a pass begins at the first row and its time is over, never during a pass: a later row of the
+ * shard must not overtake those that were left out. Such a pass tries it again.
  */
 final class OutboxBlocks {
 
@@ -31,6 +31,10 @@ final class OutboxBlocks {
     private final Map<Part, Block> parts = new HashMap<>();
     private final Map<Long, RowBlock> rows = new HashMap<>();
 
+    // Blocks that have ended, and were not made again.
+    private final Set<Part> triedParts = new HashSet<>();
+    private long lastTriedRow;
+
     /** @param nanos a clock that only moves forward */
     OutboxBlocks(LongSupplier nanos) {
         this.nanos = nanos;
@@ -42,19 +46,45 @@ final class OutboxBlocks {
 
     private record RowBlock(String topic, long end) {}
 
+    /** Whether the time of a block is over. */
+    boolean canEndSome() {
+        long now = nanos.getAsLong();
+        return parts.values().stream().anyMatch(block -> now - block.end >= 0)
+                || rows.values().stream().anyMatch(block -> now - block.end >= 0);
+    }
+
     void endSome() {
         long now = nanos.getAsLong();
-        parts.values().removeIf(block -> now - block.end >= 0);
-        rows.values().removeIf(block -> now - block.end >= 0);
+        triedParts.clear();
+        lastTriedRow = 0;
+        parts.entrySet().removeIf(part -> {
+            boolean isOver = now - part.getValue().end >= 0;
+            return isOver && triedParts.add(part.getKey());
+        });
+        rows.entrySet().removeIf(row -> {
+            boolean isOver = now - row.getValue().end >= 0;
+            lastTriedRow = isOver ? Math.max(lastTriedRow, row.getKey()) : lastTriedRow;
+            return isOver;
+        });
+    }
+
+    /** Whether rows after this one may have been left out because of a block that has ended since. */
+    boolean mayHaveLeftOut(long number) {
+        return !triedParts.isEmpty() || lastTriedRow > number;
     }
 
     /** @param shards of the topic */
     void block(ShardKey shard, int shards, boolean refused) {
-        parts.put(new Part(shard.topic(), shard.shard()), block(refused, shards));
+        put(new Part(shard.topic(), shard.shard()), block(refused, shards));
     }
 
     void blockTopic(String topic, boolean refused) {
-        parts.put(new Part(topic, ALL), block(refused, 1));
+        put(new Part(topic, ALL), block(refused, 1));
+    }
+
+    private void put(Part part, Block block) {
+        parts.put(part, block);
+        triedParts.remove(part);
     }
 
     private Block block(boolean refused, int shards) {

@@ -46,13 +46,22 @@ final class OutboxPass {
     }
 
     /**
-     * Begins to store the rows of an owner, those after a number.
+     * Begins to store the rows of an owner.
      *
+     * @param range    of the rows
      * @param mayStore whether this process may still store rows of this owner
      */
-    Run run(String owner, long after, BooleanSupplier mayStore) {
-        return new Run(owner, after, mayStore);
+    Run run(String owner, Range range, BooleanSupplier mayStore) {
+        return new Run(owner, range, mayStore);
     }
+
+    /**
+     * The rows after a number.
+     *
+     * @param known number up to which rows are left out, or were read by an earlier pass. They are skipped from where nothing is
+     *              tried again
+     */
+    record Range(long after, long known) {}
 
     /** The rows of one owner in one pass. */
     final class Run {
@@ -60,14 +69,22 @@ final class OutboxPass {
         private final String owner;
         private final BooleanSupplier mayStore;
         private final Calls calls;
+        private long known;
         private long last;
         private boolean hasFoundNone;
 
-        private Run(String owner, long after, BooleanSupplier mayStore) {
+        private Run(String owner, Range range, BooleanSupplier mayStore) {
             this.owner = owner;
             this.mayStore = mayStore;
             this.calls = new Calls(mayStore);
-            this.last = after;
+            this.last = range.after;
+            this.known = range.known;
+        }
+
+        /** Rows after this number have become visible. */
+        void goBack(long number) {
+            last = Math.min(last, number);
+            known = Math.min(known, number);
         }
 
         /** Stores the next rows; returns whether there may be more. */
@@ -80,9 +97,14 @@ final class OutboxPass {
                 calls.store(some);
                 deleteStored();
             }
+            if (!mayStore.getAsBoolean()) {
+                return false;
+            }
             hasFoundNone = rows.isEmpty() && last == 0;
             last = rows.isEmpty() ? last : rows.get(rows.size() - 1).number();
-            return rows.size() == SendOutbox.MAX_ROWS;
+            boolean skips = known > last && !blocks.mayHaveLeftOut(last);
+            last = skips ? known : last;
+            return skips || rows.size() == SendOutbox.MAX_ROWS;
         }
 
         String owner() {

@@ -29,11 +29,13 @@ import org.slf4j.LoggerFactory;
  * one is delivered too, as the same incarnation.
  *
  * <p><b>Order.</b> Messages of one owner and one shard are stored in the order of the numbers of their rows, so those of a
- * transaction in the order of its sends. A transaction that commits later than one with greater numbers comes later. Messages
- * that the store refuses one by one are overtaken.
+ * transaction in the order of its sends. A transaction that commits later than one with greater numbers comes later, but before
+ * those that begin after its commit ({@link OutboxCommits}). Messages that the store refuses one by one are overtaken.
  *
- * <p><b>Passes.</b> A whole pass begins at the first row. While rows are left out ({@link OutboxBlocks}), passes between
- * two whole ones begin where the last one ended, so a commit does not read a backlog.
+ * <p><b>Passes.</b> A whole pass reads all rows. While rows are left out ({@link OutboxBlocks}), a commit does not read them: most
+ * passes begin where the last one ended. When a block has ended, a pass begins at the first row, and skips the others that are left
+ * out as soon as the block is made again. Late commits of other owners wait for a whole pass. One follows after
+ * {@link OutboxLeases#interval}, or later if whole passes take long.
  */
 final class OutboxRelay implements OutboxAdmin {
 
@@ -41,6 +43,8 @@ final class OutboxRelay implements OutboxAdmin {
 
     private static final long COUNT_EVERY = TimeUnit.SECONDS.toNanos(10);
     private static final long AGAIN_AFTER = TimeUnit.SECONDS.toNanos(1);
+    private static final int REST_FACTOR = 9;
+    private static final long MOST_REST = TimeUnit.MINUTES.toNanos(1);
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final SendOutbox outbox;
@@ -50,7 +54,9 @@ final class OutboxRelay implements OutboxAdmin {
     private final OutboxPass pass;
     private final OutboxLog lines;
     private final OutboxClock clock;
+    private final OutboxCommits commits = new OutboxCommits();
     private final Map<String, Long> lastRead = new HashMap<>();
+    private long retryAt;
     private long wholeAt;
     private long countedAt;
     private volatile LoopExecutor.@Nullable Loop loop;
@@ -74,6 +80,7 @@ final class OutboxRelay implements OutboxAdmin {
         this.blocks = new OutboxBlocks(loops::nanos);
         this.pass = new OutboxPass(outbox, storage, blocks, lines);
         this.wholeAt = loops.nanos();
+        this.retryAt = wholeAt;
         this.countedAt = loops.nanos() - COUNT_EVERY;
     }
 
@@ -88,6 +95,10 @@ final class OutboxRelay implements OutboxAdmin {
 
     OutboxClock clock() {
         return clock;
+    }
+
+    OutboxCommits commits() {
+        return commits;
     }
 
     @Override
@@ -188,33 +199,53 @@ final class OutboxRelay implements OutboxAdmin {
 
     private void relay() {
         pass.deleteStored();
-        boolean whole = blocks.isEmpty() || loops.nanos() - wholeAt >= 0;
-        if (whole) {
+        long begin = loops.nanos();
+        boolean whole = blocks.isEmpty() || begin - wholeAt >= 0;
+        boolean retries = whole || (begin - retryAt >= 0 && blocks.canEndSome());
+        Map<String, Long> known = whole ? Map.of() : Map.copyOf(lastRead);
+        if (retries) {
             blocks.endSome();
             lastRead.clear();
         }
         List<OutboxPass.Run> runs = leases.held().stream()
-                .map(owner ->
-                        pass.run(owner, lastRead.getOrDefault(owner, 0L), () -> !stopped && leases.mayStore(owner)))
+                .map(owner -> pass.run(owner, range(owner, known), () -> !stopped && leases.mayStore(owner)))
                 .toList();
+        long visible = commits.open();
         // One page of each owner in turn: a backlog of one does not hold up the others.
         List<OutboxPass.Run> open = runs;
         while (!open.isEmpty()) {
+            goBack(runs, Math.min(visible, commits.takeCommitted()));
+            visible = OutboxCommits.NONE;
             open = open.stream().filter(OutboxPass.Run::storePage).toList();
+            runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> commits.read(run.last()));
         }
         for (OutboxPass.Run run : runs) {
             lastRead.put(run.owner(), run.last());
-            if (whole && run.hasFoundNone() && !leases.isOwn(run.owner()) && blocks.isEmpty()) {
+            if (retries && run.hasFoundNone() && !leases.isOwn(run.owner()) && blocks.isEmpty()) {
                 leases.release(run.owner());
             }
         }
-        if (whole) {
-            wholeAt = loops.nanos() + AGAIN_AFTER;
-        }
+        long end = loops.nanos();
+        retryAt = retries ? end + AGAIN_AFTER : retryAt;
+        wholeAt = whole ? end + restAfterWhole(end - begin) : wholeAt;
         refusedTopics = blocks.refusedTopics();
-        if (whole && blocks.isEmpty()) {
+        if (retries && blocks.isEmpty()) {
             lines.drained();
         }
+    }
+
+    /** Own rows after this number have become visible. If this pass fails, the next one begins there. */
+    private void goBack(List<OutboxPass.Run> runs, long number) {
+        lastRead.computeIfPresent(owner(), (owner, last) -> Math.min(last, number));
+        runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> run.goBack(number));
+    }
+
+    private long restAfterWhole(long duration) {
+        return Math.max(leases.interval(), Math.min(MOST_REST, REST_FACTOR * duration));
+    }
+
+    private OutboxPass.Range range(String owner, Map<String, Long> known) {
+        return new OutboxPass.Range(lastRead.getOrDefault(owner, 0L), known.getOrDefault(owner, 0L));
     }
 
     private long rest() {

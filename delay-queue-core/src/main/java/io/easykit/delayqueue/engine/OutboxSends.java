@@ -114,6 +114,7 @@ final class OutboxSends {
     }
 
     private static boolean write(OutboxRelay relay, Participation transaction, List<Written> rows) {
+        relay.commits().writes(transaction);
         if (!relay.outbox().write(relay.owner(), rows)) {
             return false;
         }
@@ -147,12 +148,17 @@ final class OutboxSends {
         public void afterCommit() {
             committed = true;
             if (relay != null) {
+                relay.commits().committed(this);
                 relay.wake();
             }
         }
 
         @Override
-        public void afterRollback() {}
+        public void afterRollback() {
+            if (relay != null) {
+                relay.commits().rolledBack(this);
+            }
+        }
 
         /** If it has committed, its rows are visible. */
         @Override

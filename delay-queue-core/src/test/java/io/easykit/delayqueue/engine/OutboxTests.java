@@ -554,6 +554,40 @@ class OutboxTests {
         assertThat(outbox.takeCalls()).containsExactly("write", "rows", "frames", "delete");
     }
 
+    private long readsWithin(Duration time) {
+        outbox.takeCalls();
+        advance(time);
+        return outbox.takeCalls().stream().filter("rows"::equals).count();
+    }
+
+    @Test
+    void doesNotReadTheBacklogOfOneShardEachSecond() {
+        queue.line.planByShard(
+                shard -> shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        transactions.begin();
+        IntStream.range(0, 20_000)
+                .mapToObj(i -> "own" + i)
+                .filter(id -> MessageIds.shardOf(id, 4, 4) == 1)
+                .limit(3_000)
+                .forEach(id -> template.send(
+                        OutgoingMessage.of("sharded", "x").in(HOUR).id(id)));
+        transactions.commit();
+        advance(Duration.ofSeconds(10));
+
+        assertThat(readsWithin(Duration.ofSeconds(10))).isLessThan(100);
+        outbox.before = call -> {
+            if (call.equals("rows")) {
+                queue.time.pass(Duration.ofMillis(100)); // a slow database
+            }
+        };
+        assertThat(readsWithin(Duration.ofMinutes(1))).isLessThan(260);
+
+        outbox.heal();
+        queue.line.planByShard(shard -> Fault.NONE);
+        advance(Duration.ofSeconds(2));
+        assertThat(tables.rows).isEmpty();
+    }
+
     @Test
     void leavesOutADamagedRow() {
         sendAndCommit("a");

@@ -74,6 +74,31 @@ final class TestTransactions implements Transactions {
         current = null;
     }
 
+    /** As another thread would do that has a transaction of its own. */
+    Suspended suspend() {
+        Suspended suspended = new Suspended(current, savepoints);
+        current = null;
+        return suspended;
+    }
+
+    /** The transaction that was suspended is the present one again. */
+    void resume(Suspended suspended) {
+        current = suspended.joined;
+        savepoints = suspended.savepoints;
+    }
+
+    /** A transaction that goes on later. */
+    static final class Suspended {
+
+        private final @Nullable List<Joined> joined;
+        private final int savepoints;
+
+        private Suspended(@Nullable List<Joined> joined, int savepoints) {
+            this.joined = joined;
+            this.savepoints = savepoints;
+        }
+    }
+
     /** What comes just before the commit of the database. */
     void beginCommit() {
         beginCommit(() -> {});
