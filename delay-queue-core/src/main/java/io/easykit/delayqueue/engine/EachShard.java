@@ -85,7 +85,8 @@ final class EachShard {
         return new StoreUnavailableException(IN_PART + e.getMessage(), e);
     }
 
-    private static DelayQueueException inPart(DelayQueueException e) {
+    /** The failure of a change of which a part was made. */
+    static DelayQueueException inPart(DelayQueueException e) {
         return e instanceof StoreUnavailableException away
                 ? inPart(away)
                 : new StoreRefusedException(IN_PART + e.getMessage(), e);

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardCount;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Somebody may pause or resume the topic at the same time, and know the old count. So each side looks again when it is done:
  * the growth at shard 0, and the other one at the count ({@link DefaultFleetAdmin}). The last one to look sees what the other
- * has done.
+ * has done. A failure of that last look has an unknown outcome, because the growth was made.
  */
 final class TopicGrowth {
 
@@ -40,9 +42,13 @@ final class TopicGrowth {
         Pause earlier = pause(topic);
         set(added, earlier);
         ShardCount kept = store.grow(topic, all);
-        Pause later = pause(topic);
-        if ((earlier == null) != (later == null)) {
-            set(added, later);
+        try {
+            Pause later = pause(topic);
+            if ((earlier == null) != (later == null)) {
+                set(added, later);
+            }
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            throw EachShard.inPart(e);
         }
         return kept;
     }

@@ -3,8 +3,11 @@ package io.easykit.delayqueue.engine;
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
@@ -21,6 +24,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A pause of a topic holds for shards that are added, whoever adds them and when. */
@@ -78,6 +82,37 @@ class TopicGrowthTests {
         new Topics(line.asStore(), topic -> Topics.UNSET, queue.node::nanos).grow(TOPIC, 2);
 
         assertThat(atDeclaration).containsExactly(true);
+    }
+
+    /** The error alone would mean that nothing has changed. */
+    @ParameterizedTest
+    @CsvSource({
+        "stats, REJECTED",
+        "stats, LOST_REQUEST",
+        "stats, REFUSED",
+        "pause, REJECTED",
+        "pause, REFUSED",
+        "pause, FULL",
+    })
+    void aFailureAfterTheGrowthLeavesItsOutcomeUnknown(String method, FaultyStore.Fault fault) {
+        queue.memory.declare(TOPIC, 1);
+        FaultyStore line = new FaultyStore(queue.memory);
+        boolean[] grown = new boolean[1];
+        line.plan(each -> {
+            if (each.equals("grow")) {
+                queue.memory.pause(new ShardKey(TOPIC, 0), "bob"); // so that the new shards are paused afterwards
+                grown[0] = true;
+            }
+            return grown[0] && each.equals(method) ? fault : FaultyStore.Fault.NONE;
+        });
+        Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, queue.node::nanos);
+
+        assertThatThrownBy(() -> topics.grow(TOPIC, 2))
+                .hasMessageStartingWith("A part of the change may have been made: ")
+                .satisfies(e -> assertThat(e instanceof StoreRefusedException
+                                || (e instanceof StoreUnavailableException away && away.isOutcomeUnknown()))
+                        .isTrue());
+        assertThat(queue.memory.declared(TOPIC).all()).isEqualTo(2);
     }
 
     @Test

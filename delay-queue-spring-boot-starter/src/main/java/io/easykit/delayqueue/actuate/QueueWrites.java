@@ -90,10 +90,16 @@ final class QueueWrites {
                 || failure instanceof TopicConflictException) {
             return Outcome.REFUSED;
         }
+        return mayBeMade(action, failure) ? Outcome.UNKNOWN : Outcome.FAILED;
+    }
+
+    private static boolean mayBeMade(String action, RuntimeException failure) {
         boolean ofSeveralShards = action.equals("pause") || action.equals("resume");
-        boolean lost = failure instanceof StoreUnavailableException away && away.isOutcomeUnknown();
-        boolean inPart = failure instanceof DelayQueueException && ofSeveralShards;
-        return lost || inPart ? Outcome.UNKNOWN : Outcome.FAILED;
+        if (failure instanceof StoreUnavailableException away) {
+            return away.isOutcomeUnknown() || ofSeveralShards;
+        }
+        boolean ofSeveralCalls = ofSeveralShards || action.equals("grow");
+        return failure instanceof DelayQueueException && ofSeveralCalls;
     }
 
     private Map<String, Object> ofDeadLetter(String action, String topic, Fields fields) {

@@ -55,7 +55,11 @@ class QueueWritesTests {
     private String outcome(String action, RuntimeException failure) {
         doThrow(failure).when(fleet).pause("orders", "ada");
         doThrow(failure).when(admin).cancel("orders", List.of(new MessageRef("1", null)));
-        Fields fields = new Fields().with("topic", "orders").with("id", action.equals("cancel") ? "1" : null);
+        doThrow(failure).when(admin).growShards("orders", 4);
+        Fields fields = new Fields()
+                .with("topic", "orders")
+                .with("id", action.equals("cancel") ? "1" : null)
+                .with("shards", action.equals("grow") ? "4" : null);
 
         assertThatThrownBy(() -> writes.change(action, fields, "ada")).isSameAs(failure);
         return String.valueOf(kept.get(kept.size() - 1).get("outcome"));
@@ -69,11 +73,17 @@ class QueueWritesTests {
                 .isEqualTo("unknown");
         assertThat(outcome("pause", new StoreFullException("No memory.", new RuntimeException())))
                 .isEqualTo("unknown");
+        assertThat(outcome("grow", new StoreUnavailableException("No reply.", new RuntimeException())))
+                .isEqualTo("unknown");
+        assertThat(outcome("grow", new StoreRefusedException("Shard 0 is a list.", null)))
+                .isEqualTo("unknown");
     }
 
     @Test
     void recordsThatNothingWasChanged() {
         assertThat(outcome("cancel", StoreUnavailableException.notCarriedOut("Away.", new RuntimeException())))
+                .isEqualTo("failed");
+        assertThat(outcome("grow", StoreUnavailableException.notCarriedOut("Away.", new RuntimeException())))
                 .isEqualTo("failed");
         assertThat(outcome("cancel", new TopicConflictException("4 shards.", "Set 4.")))
                 .isEqualTo("refused");
