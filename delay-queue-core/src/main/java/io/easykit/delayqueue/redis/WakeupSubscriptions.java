@@ -113,9 +113,22 @@ final class WakeupSubscriptions implements AutoCloseable {
 
             @Override
             public Duration sinceProof() {
+                startThreadForTasks();
                 return subscriber.isConfirmed() ? proof.age() : UNPROVEN;
             }
         };
+    }
+
+    /** Tasks that got no thread wait for one, and for one shard alone no proof would start it. Each poll of a consumer calls this. */
+    private void startThreadForTasks() {
+        if (thread.getQueue().isEmpty() || thread.getPoolSize() > 0) {
+            return;
+        }
+        try {
+            thread.prestartCoreThread();
+        } catch (OutOfMemoryError noThread) {
+            log.debug("The wakeup subscriptions have no thread yet", noThread);
+        }
     }
 
     private void add(WakeupSubscriber subscriber) {

@@ -266,6 +266,39 @@ class WakeupSubscriptionsIntegrationTests {
         destroy(connections);
     }
 
+    /** As when a driver reports that the connection is lost. A single shard has no proof that would start the thread. */
+    @ParameterizedTest
+    @EnumSource
+    void aTaskThatGetsNoThreadIsRunWhenThereIsOne(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        AtomicBoolean hasThreads = new AtomicBoolean(true);
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, GIVES_UP, task -> {
+            if (!hasThreads.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            Thread thread = new Thread(task);
+            threads.add(thread);
+            return thread;
+        });
+        List<ShardKey> one = SHARDS.subList(0, 1);
+        Subscription only = listen(wakeups, one.get(0));
+        await().until(() -> allAreHeard(one));
+        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+        int before = threads.size();
+        hasThreads.set(false);
+        assertThatThrownBy(wakeups::reconnect).isInstanceOf(OutOfMemoryError.class);
+        assertThat(only.sinceProof()).isEqualTo(Subscription.UNPROVEN);
+        hasThreads.set(true);
+
+        await().until(() -> only.sinceProof().equals(Subscription.UNPROVEN) && threads.size() > before);
+        heard.clear();
+        await().until(() -> allAreHeard(one));
+        only.close();
+        wakeups.close();
+        destroy(connections);
+    }
+
     private static final class Forgotten implements WakeupListener {
         @Override
         public void onEarlierDue(ShardKey shard, Instant due) {}
