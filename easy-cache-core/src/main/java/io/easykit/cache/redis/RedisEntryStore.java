@@ -254,11 +254,9 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public EntryStore reopened() {
         RedisCommands reopened = commands.reopened();
-        RedisEntryStore store =
-                reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout, hints);
-        // A new connection finds them with its first call.
-        store.partitions = partitions();
-        return store;
+        RedisEntryStore to = reopened == commands ? this : new RedisEntryStore(reopened, names, commandTimeout, hints);
+        to.partitions = partitions(); // a new connection finds them with its first call
+        return to;
     }
 
     @Override
