@@ -170,7 +170,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         String application = "";
         Duration heartbeatInterval = Duration.ofSeconds(10);
         final Map<String, String> versions = new TreeMap<>();
-        Workers.Factory workers = Workers.POOLS;
+        Workers.Factory workers = WorkerPool.FOR_EACH;
         LoopExecutor loops = LoopExecutor.THREADS;
 
         @Nullable String node;
@@ -279,7 +279,7 @@ public final class DelayQueueEngine implements AutoCloseable {
          * nothing. While it blocks, messages wait here. Tasks refused, or run by the caller, are handed back; dropped ones stay in flight.
          */
         public Builder workers(@Nullable Executor workers) {
-            this.workers = workers == null ? Workers.POOLS : GivenWorkers.on(workers);
+            this.workers = workers == null ? WorkerPool.FOR_EACH : GivenWorkers.on(workers);
             return this;
         }
 

@@ -4,6 +4,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -11,6 +12,10 @@ import java.util.function.Consumer;
  * would wake another thread for each. If the system starts no more threads, runs wait for those that there are.
  */
 final class WorkerPool implements Workers {
+
+    /** A pool for each container, with as many threads as permits. */
+    static final Factory FOR_EACH =
+            (endpoint, loops) -> new WorkerPool(endpoint.concurrency(), new NamedThreads(endpoint.id()));
 
     private static final long IDLE_SECONDS = 30;
 
@@ -60,6 +65,23 @@ final class WorkerPool implements Workers {
         @Override
         public void run() {
             work.run();
+        }
+    }
+
+    private static final class NamedThreads implements ThreadFactory {
+
+        private final AtomicInteger number = new AtomicInteger();
+        private final String listener;
+
+        NamedThreads(String listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public Thread newThread(Runnable task) {
+            Thread thread = new Thread(task, listener + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
         }
     }
 }

@@ -2,8 +2,6 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.time.LoopExecutor;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** Runs the handlers of one container, from its start to its stop. */
@@ -15,9 +13,6 @@ interface Workers {
 
         Workers create(ListenerEndpoint endpoint, LoopExecutor loops);
     }
-
-    /** A pool for each container. */
-    Factory POOLS = (endpoint, loops) -> pool(endpoint);
 
     /** Whether it runs no more than the listener's concurrency at a time, and the others in their order. */
     boolean queues();
@@ -31,19 +26,4 @@ interface Workers {
 
     /** Nothing is given to it any more; interrupts what runs if the threads are its own. */
     void stop();
-
-    /** A pool of its own, with as many threads as permits. */
-    static Workers pool(ListenerEndpoint endpoint) {
-        AtomicInteger number = new AtomicInteger();
-        return pool(endpoint, task -> {
-            Thread thread = new Thread(task, endpoint.id() + "-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
-    }
-
-    /** A pool of threads of this factory. */
-    static Workers pool(ListenerEndpoint endpoint, ThreadFactory threads) {
-        return new WorkerPool(endpoint.concurrency(), threads);
-    }
 }

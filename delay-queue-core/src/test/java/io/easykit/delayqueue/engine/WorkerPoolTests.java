@@ -2,16 +2,17 @@ package io.easykit.delayqueue.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.time.LoopExecutor;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class WorkersTests {
+class WorkerPoolTests {
 
     @Test
     void interruptsAtTheEndWhatStillRuns() throws InterruptedException {
-        Workers workers = Workers.pool(TestQueue.listener().build());
+        Workers workers = WorkerPool.FOR_EACH.create(TestQueue.listener().build(), LoopExecutor.THREADS);
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<String> end = new CompletableFuture<>();
         workers.execute(
@@ -80,7 +81,7 @@ class WorkersTests {
     /** The system starts no more threads than these. */
     private static Workers few(int threads) {
         AtomicInteger left = new AtomicInteger(threads);
-        return Workers.pool(TestQueue.listener().concurrency(4).build(), task -> {
+        return new WorkerPool(4, task -> {
             if (left.getAndDecrement() <= 0) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
