@@ -66,7 +66,6 @@ record PlainKeyTypes(String tag, Function<Object, String> text) {
     /** The module java.sql need not be there. */
     private static final String TIMESTAMP = "java.sql.Timestamp";
 
-    /** Equal to each other where their time is. */
     private static final List<String> DATES = List.of("java.util.Date", "java.sql.Date", "java.sql.Time", TIMESTAMP);
 
     /** Null if the type is none of these. */
@@ -93,11 +92,17 @@ record PlainKeyTypes(String tag, Function<Object, String> text) {
         return List.of(locale.getLanguage(), locale.getScript(), locale.getCountry(), locale.getVariant(), extensions);
     }
 
-    /** Text with milliseconds, of a timestamp with nanoseconds. */
+    /**
+     * A date or time of SQL is the same in every zone, unlike its instant. Any other date is an instant, with its milliseconds or,
+     * of a timestamp, nanoseconds.
+     */
     @SuppressWarnings("JavaUtilDate") // it is what callers have
     private static String textOf(Date date) {
-        Instant time =
-                date.getClass().getName().equals(TIMESTAMP) ? date.toInstant() : Instant.ofEpochMilli(date.getTime());
-        return time.toString();
+        String type = date.getClass().getName();
+        if (type.equals(TIMESTAMP)) {
+            return date.toInstant().toString();
+        }
+        String local = type.startsWith("java.sql.") ? SqlTexts.find(date) : null;
+        return local == null ? Instant.ofEpochMilli(date.getTime()).toString() : local;
     }
 }

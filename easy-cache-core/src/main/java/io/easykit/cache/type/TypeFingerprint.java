@@ -43,7 +43,7 @@ import java.util.stream.Stream;
 public final class TypeFingerprint {
 
     /** Part of every fingerprint. Raise it if the codec's form of values changes. */
-    private static final String FORM = "3";
+    private static final String FORM = "4";
 
     /** Marks an annotation type whose own annotations count in its place. */
     private static final String BUNDLE = "com.fasterxml.jackson.annotation.JacksonAnnotationsInside";

@@ -16,6 +16,7 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.annotation.JsonView;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.type.TypeFingerprint;
+import io.easykit.test.ValuesOfZones;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -36,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -358,6 +360,22 @@ class JacksonValueCodecTests {
             assertThat(codec.decode(codec.encode(date, date.getClass()), date.getClass()))
                     .hasSameClassAs(date)
                     .isEqualTo(date);
+        }
+    }
+
+    @Test
+    void restoresDatesAndTimesOnNodesOfOtherZones() {
+        for (Supplier<Object> value : ValuesOfZones.ALL) {
+            Type type =
+                    value.get() instanceof ZoneId ? ZoneId.class : value.get().getClass();
+            for (String writer : ValuesOfZones.ZONES) {
+                byte[] bytes = ValuesOfZones.in(writer, () -> codec.encode(value.get(), type));
+                for (String reader : ValuesOfZones.ZONES) {
+                    assertThat(ValuesOfZones.in(reader, () -> codec.decode(bytes, type)))
+                            .as("%s from %s to %s", type, writer, reader)
+                            .isEqualTo(ValuesOfZones.in(reader, value));
+                }
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.test.ValuesOfZones;
 import java.io.Serializable;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
@@ -361,6 +362,26 @@ class KeyTextTests {
             TimeZone.setDefault(zone);
             Locale.setDefault(locale);
         }
+    }
+
+    @Test
+    void isTheSameOnNodesOfAllZonesForLocalDatesAndTimes() {
+        for (Supplier<Object> part : ValuesOfZones.ALL) {
+            assertThat(ValuesOfZones.ZONES.stream()
+                            .map(zone -> ValuesOfZones.in(
+                                    zone, () -> spec.key(part.get()).name()))
+                            .distinct())
+                    .hasSize(1);
+        }
+        for (String zone : ValuesOfZones.ZONES) {
+            assertThat(ValuesOfZones.ALL.stream()
+                            .map(part -> ValuesOfZones.in(
+                                    zone, () -> spec.key(part.get()).name()))
+                            .distinct())
+                    .hasSameSizeAs(ValuesOfZones.ALL);
+        }
+        assertThat(spec.key(java.sql.Date.valueOf("2026-11-26")).name()).isEqualTo("any::Date[2026-11-26]");
+        assertThat(spec.key(java.sql.Time.valueOf("10:11:00")).name()).isEqualTo("any::Date[10\\:11\\:00]");
     }
 
     // Types without a text
