@@ -51,7 +51,7 @@ public interface EasyCacheAdmin {
      *
      * @param clusterId null if this node has the prefix on one cluster only
      * @throws UnknownCacheException if this node has no such cache, or has it on several clusters
-     * @throws InvalidCacheKeyException if it is not the name of an entry
+     * @throws InvalidCacheKeyException if it is not the name of an entry, or has another number of parts than the declared keys
      */
     CacheKey<?> keyNamed(@Nullable String clusterId, String name);
 

@@ -14,6 +14,7 @@ import io.easykit.cache.admin.ClusterInfo;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.admin.EntryExplanation;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.type.KeyText;
 import io.easykit.cache.type.TypedText;
 import io.easykit.cache.type.UnfitKeyException;
 import java.util.ArrayList;
@@ -181,7 +182,15 @@ final class CacheAdministration implements EasyCacheAdmin {
                     "'" + name
                             + "' is not the name of an entry. Such a name is a prefix, two colons and the parts, as in user::42.");
         }
-        return CacheKey.named(caches.find(clusterId, name.substring(0, end)).spec(), name);
+        KnownCaches.Known cache = caches.find(clusterId, name.substring(0, end));
+        CacheKey<?> key = CacheKey.named(cache.spec(), name);
+        int parts = KeyText.count(name.substring(end + 2));
+        if (!cache.mayHaveKeyOf(parts)) {
+            throw new InvalidCacheKeyException("A key of '" + cache.spec().prefix() + "' has the parts "
+                    + String.join(" or ", cache.keys()) + ", but '" + name + "' has " + parts
+                    + ". Give the whole name, as an explanation or Redis shows it.");
+        }
+        return key;
     }
 
     @Override

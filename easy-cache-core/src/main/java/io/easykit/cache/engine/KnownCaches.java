@@ -129,6 +129,14 @@ final class KnownCaches {
                     .toList();
         }
 
+        /** Whether a declaration has keys of so many parts, or does not show their number. */
+        boolean mayHaveKeyOf(int parts) {
+            return declarations.isEmpty()
+                    || declarations.stream()
+                            .map(one -> one.keyParts().size())
+                            .anyMatch(number -> number == 0 || number == parts);
+        }
+
         /**
          * The types of the parts of a key, as far as they are known.
          *

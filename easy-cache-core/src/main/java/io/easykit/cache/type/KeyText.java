@@ -128,6 +128,19 @@ public final class KeyText {
         };
     }
 
+    /** Counts the parts of a key, from its text behind the prefix and two colons. A colon inside a part has a backslash. */
+    public static int count(String parts) {
+        int count = 1;
+        for (int i = 0; i < parts.length(); i++) {
+            switch (parts.charAt(i)) {
+                case '\\' -> i++;
+                case ':' -> count++;
+                default -> {}
+            }
+        }
+        return count;
+    }
+
     /**
      * Checks that a text has a form in UTF-8. Half a surrogate pair has none: two such texts would become one key.
      *

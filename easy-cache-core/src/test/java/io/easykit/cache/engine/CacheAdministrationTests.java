@@ -28,9 +28,12 @@ import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
+import java.time.LocalTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -276,6 +279,34 @@ class CacheAdministrationTests {
         assertThatThrownBy(() -> admin.keyNamed(null, "name"))
                 .isInstanceOf(InvalidCacheKeyException.class)
                 .hasMessageContaining("as in user::42");
+    }
+
+    @Test
+    void refusesANameWithAnotherNumberOfPartsThanTheDeclaredKeys() {
+        CacheSpec<String> spec = Workbench.ap();
+        List<CacheDeclaration> declarations = new ArrayList<>(List.of(
+                declaration(spec, new KeyPart("#id", long.class), new KeyPart("#code", String.class)),
+                declaration(spec, new KeyPart("#name", String.class))));
+        EasyCacheAdmin declared = here.admin(() -> declarations);
+
+        for (CacheKey<?> named : List.of(
+                spec.key("a:b\\:c"),
+                spec.key(1, "\\"),
+                spec.key(List.of("a:", LocalTime.NOON), Optional.of(":")),
+                spec.key("", ""))) {
+            assertThat(declared.keyNamed(null, named.name())).isEqualTo(named);
+        }
+        for (CacheKey<?> named : List.of(spec.key("a", "b:", "c"), spec.key("\\", "", 1))) {
+            assertThatThrownBy(() -> declared.keyNamed(null, named.name()))
+                    .isInstanceOf(InvalidCacheKeyException.class)
+                    .hasMessage("A key of 'name' has the parts [#id, #code] or [#name], but '" + named.name()
+                            + "' has 3. Give the whole name, as an explanation or Redis shows it.");
+        }
+
+        declarations.add(declaration(spec));
+        assertThat(declared.keyNamed(null, "name::1:2:3"))
+                .as("the number is unknown")
+                .isEqualTo(spec.key(1, 2, 3));
     }
 
     @Test
