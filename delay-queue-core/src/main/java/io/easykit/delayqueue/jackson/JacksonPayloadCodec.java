@@ -53,12 +53,14 @@ public final class JacksonPayloadCodec implements PayloadCodec {
      *   <li>Versions of an application understand each other: a primitive that is missing or null is 0 or false, and an unknown
      *       enum constant is the one with {@code @JsonEnumDefaultValue}, if there is one. Constants go by their names. Unknown
      *       properties are ignored, as Jackson 3 does by itself.
-     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, times keep their zone, an
-     *       integer is not read from a number with a fraction, and objects without any property are refused.
+     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, times keep their zone, a
+     *       {@code java.sql.Timestamp} keeps its nanoseconds, a {@code java.sql.Date} and a {@code java.sql.Time} are the same
+     *       local date and time on nodes of all time zones, an integer is not read from a number with a fraction, and objects
+     *       without any property are refused.
      * </ul>
      */
     public static JsonMapper.Builder defaults() {
-        return JsonMapper.builder()
+        JsonMapper.Builder mapper = JsonMapper.builder()
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
                 .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
@@ -69,6 +71,16 @@ public final class JacksonPayloadCodec implements PayloadCodec {
                 .disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
                 .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION);
+        return isPresent("java.sql.Timestamp") ? mapper.addModule(SqlForms.module()) : mapper;
+    }
+
+    private static boolean isPresent(String name) {
+        try {
+            Class.forName(name, false, JacksonPayloadCodec.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException absent) {
+            return false;
+        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonValue;
@@ -13,12 +14,16 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.PayloadType;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.support.Bytes;
+import io.easykit.test.ValuesOfZones;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
+import java.sql.Timestamp;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +44,7 @@ import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.databind.node.NullNode;
 
+@SuppressWarnings("JavaUtilDate") // it is tested
 class JacksonPayloadCodecTests {
 
     private final JacksonPayloadCodec codec = new JacksonPayloadCodec();
@@ -63,6 +70,57 @@ class JacksonPayloadCodecTests {
     void toleratesPropertiesOfANewerSender() {
         assertThat(codec.decode(json("{\"id\":1,\"since\":null,\"more\":2}"), CloseOrder.class))
                 .isEqualTo(new CloseOrder(1, null));
+    }
+
+    @Test
+    void restoresDatesAndTimesOnNodesOfOtherZones() {
+        for (Supplier<Object> value : ValuesOfZones.ALL) {
+            Type type =
+                    value.get() instanceof ZoneId ? ZoneId.class : value.get().getClass();
+            for (String writer : ValuesOfZones.ZONES) {
+                Bytes bytes = ValuesOfZones.in(writer, () -> codec.encode(value.get(), type));
+                for (String reader : ValuesOfZones.ZONES) {
+                    assertThat(ValuesOfZones.in(reader, () -> codec.decode(bytes, type)))
+                            .as("%s from %s to %s", type, writer, reader)
+                            .isEqualTo(ValuesOfZones.in(reader, value));
+                }
+            }
+        }
+    }
+
+    @Test
+    void readsTheDatesOfSqlInTheFormsOfJackson() {
+        assertThat(codec.decode(json("\"2026-11-26T10:11:12.123+00:00\""), Timestamp.class))
+                .isEqualTo(Timestamp.from(Instant.parse("2026-11-26T10:11:12.123Z")));
+        assertThat(codec.decode(json("\"2026-11-26T10:11:12.123Z\""), java.sql.Date.class))
+                .isEqualTo(new java.sql.Date(
+                        Instant.parse("2026-11-26T10:11:12.123Z").toEpochMilli()));
+        assertThatThrownBy(() -> codec.decode(json("\"late\""), java.sql.Time.class))
+                .isInstanceOf(UndecodableMessageException.class);
+    }
+
+    record Delivery(java.util.Date ready, List<java.util.Date> days, java.sql.Date day) {}
+
+    record Formatted(
+            @JsonFormat(pattern = "dd.MM.yyyy HH:mm", timezone = "UTC") Timestamp at,
+            @JsonFormat(pattern = "dd.MM.yyyy", timezone = "UTC") java.sql.Date day) {}
+
+    @Test
+    void keepsTheInstantOfADateThatIsDeclaredAsOne() {
+        for (String zone : ValuesOfZones.ZONES) {
+            ValuesOfZones.in(zone, () -> {
+                java.sql.Date local = java.sql.Date.valueOf("2026-11-26");
+                Bytes json = codec.encode(new Delivery(local, List.of(local), local));
+                Delivery read = (Delivery) codec.decode(json, Delivery.class);
+                assertThat(read.ready().getTime()).isEqualTo(local.getTime());
+                assertThat(read.days().get(0).getTime()).isEqualTo(local.getTime());
+                return assertThat(codec.decode(codec.encode(local), LocalDate.class))
+                        .isEqualTo(LocalDate.of(2026, 11, 26));
+            });
+        }
+        Formatted formatted = new Formatted(new Timestamp(60_000), new java.sql.Date(0));
+        assertThat(new String(codec.encode(formatted).array(), UTF_8)).contains("01.01.1970 00:01", "\"01.01.1970\"");
+        assertThat(codec.decode(codec.encode(formatted), Formatted.class)).isEqualTo(formatted);
     }
 
     @Test
