@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,12 +65,12 @@ final class BoundedStore extends ForwardingStore {
 
     @Override
     public Map<String, Long> raiseEpochs(int hash, Map<String, Long> raised, String token) {
-        return call(partitions().ofEpochs(hash), () -> store.raiseEpochs(hash, raised, token));
+        return call(present -> present.ofEpochs(hash), () -> store.raiseEpochs(hash, raised, token));
     }
 
     @Override
     public void prepareClear(int hash, Collection<String> prefixes, String token, Duration lease) {
-        boolean unused = call(partitions().ofEpochs(hash), () -> {
+        boolean unused = call(present -> present.ofEpochs(hash), () -> {
             store.prepareClear(hash, prefixes, token, lease);
             return true;
         });
@@ -94,7 +95,7 @@ final class BoundedStore extends ForwardingStore {
         @Nullable StoreUnavailableException first = null;
         for (Map.Entry<Integer, List<CacheKey<?>>> part : parts.entrySet()) {
             try {
-                boolean unused = call(part.getKey(), () -> {
+                boolean unused = call(any -> part.getKey(), () -> {
                     command.accept(part.getValue());
                     return true;
                 });
@@ -107,17 +108,20 @@ final class BoundedStore extends ForwardingStore {
         }
     }
 
-    private <T> T call(int partition, Supplier<T> call) {
-        StoreUnavailableException before = silent.get(partition);
-        if (before != null) {
-            throw before;
+    /** @param partition finds the one that is called, which is asked only if it matters: in a cluster it is not cheap */
+    private <T> T call(ToIntFunction<Partitions> partition, Supplier<T> call) {
+        if (!silent.isEmpty()) {
+            StoreUnavailableException before = silent.get(partition.applyAsInt(partitions()));
+            if (before != null) {
+                throw before;
+            }
         }
         long startedAt = ticker.nanoTime();
         try {
             return call.get();
         } catch (StoreUnavailableException away) {
             if (away.isUnanswered() && ticker.nanoTime() - startedAt >= AT_ONCE) {
-                silent.put(partition, away);
+                silent.put(partition.applyAsInt(partitions()), away);
             }
             throw away;
         }

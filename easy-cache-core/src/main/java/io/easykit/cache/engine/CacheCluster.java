@@ -119,6 +119,8 @@ final class CacheCluster implements ClusterUpkeep {
         if (started) {
             started = false;
             workers.stop();
+            // Those that no round has ended yet. What fails is delivered below.
+            lateCommits.endClosed();
             if (outbox != null) {
                 outbox.stop();
             }

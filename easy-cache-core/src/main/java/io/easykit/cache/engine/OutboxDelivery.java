@@ -99,14 +99,14 @@ final class OutboxDelivery {
         List<Due> done = new ArrayList<>(due);
         List<Due> stuck = due.stream().filter(one -> has(one, failed)).toList();
         done.removeAll(stuck);
-        partly.record(done, stuck, failed.keySet(), unraised);
+        Set<Due> forgotten = partly.record(done, stuck, failed.keySet(), unraised);
         done.removeAll(begun);
         deliverAgain(begun.stream().filter(one -> !stuck.contains(one)).toList());
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
         ids(done, State.OPEN, ids -> outbox.postpone(ids, OutboxEntries.AGAIN_AFTER));
         ids(done, State.EXPIRED, outbox::delete);
         // One partition that is away must not hold up the messages for the others.
-        postpone(stuck, one -> againAfter(one, failed));
+        postpone(stuck, one -> forgotten.contains(one) ? partly.againAfter(one) : againAfter(one, failed));
     }
 
     private void postpone(List<Due> some, Function<Due, Duration> again) {

@@ -61,6 +61,9 @@ final class OutboxRelay {
 
     private static final Duration GRACE = Duration.ofSeconds(2);
 
+    /** Time after which a node that reaches all masters again is taken for one that does. */
+    private static final Duration SETTLED = Duration.ofSeconds(10);
+
     private final InvalidationDelivery delivery;
     private final GuardedStore store;
     private final Outbox outbox;
@@ -75,6 +78,7 @@ final class OutboxRelay {
     private volatile @Nullable OutboxBacklog backlog;
     private @Nullable Long countedAt;
     private @Nullable Long againAt;
+    private @Nullable Long lackedAt;
     private boolean offered;
     private boolean databaseFails;
     private boolean faulty;
@@ -271,8 +275,13 @@ final class OutboxRelay {
         return store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE, partial);
     }
 
+    /** Also for a while after it: a master that is lost again and again must not make the lease go from node to node. */
     private boolean isPartial() {
-        return !store.availability().breakers().stream().allMatch(CircuitBreaker::mayWrite);
+        long now = ticker.nanoTime();
+        if (!store.availability().breakers().stream().allMatch(CircuitBreaker::mayWrite)) {
+            lackedAt = now;
+        }
+        return lackedAt != null && now - lackedAt < SETTLED.toNanos();
     }
 
     /** After a failure another node may have had the lease, and a fail-over may have lost its deliveries. */

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  */
 final class PartlyDelivered {
 
-    /** Maximum number of messages that are remembered. Of others, those wait whose masters are all away. */
+    /** Maximum number of messages that are remembered. Of others, those wait whose masters are all away; the rest is tried seldom. */
     static final int MOST = 10_000;
 
     private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -65,13 +65,14 @@ final class PartlyDelivered {
     }
 
     /**
-     * Records a delivery.
+     * Records a delivery. Returns the messages that wait for masters that are away, and that are too many to be remembered.
      *
      * @param stuck messages that were not delivered everywhere
      * @param failed names of the keys that were not delivered everywhere
      * @param unraised the hashes whose epochs were not raised
      */
-    void record(Collection<Due> delivered, Collection<Due> stuck, Set<String> failed, Set<Integer> unraised) {
+    Set<Due> record(Collection<Due> delivered, Collection<Due> stuck, Set<String> failed, Set<Integer> unraised) {
+        Set<Due> forgotten = new HashSet<>();
         delivered.forEach(one -> awayBy.remove(one.message().id()));
         for (Due one : stuck) {
             awayBy.remove(one.message().id());
@@ -79,8 +80,11 @@ final class PartlyDelivered {
             boolean isOnlyAway = one.state() == State.WAITING && away.containsAll(failedOf(one, failed, unraised));
             if (isOnlyAway && awayBy.size() < MOST) {
                 awayBy.put(one.message().id(), away);
+            } else if (isOnlyAway) {
+                forgotten.add(one);
             }
         }
+        return forgotten;
     }
 
     /** Forgets all: masters may have lost what was delivered. */

@@ -7,6 +7,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.memory.FaultyCacheStore;
 import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -79,6 +80,28 @@ class BoundedStoreTests {
         assertThat(store.parts(KEYS.get(1))).contains("intents");
         assertThat(store.parts(KEYS.get(2))).contains("intents");
         assertThat(store.raisedHashes()).isEqualTo(1);
+    }
+
+    /** In a cluster it takes time to compute them. */
+    @Test
+    void asksForThePartitionsOnlyIfOneIsSilent() {
+        AtomicInteger asked = new AtomicInteger();
+        EntryStore bounded = new BoundedStore(
+                new ForwardingStore(store) {
+                    @Override
+                    public Partitions partitions() {
+                        asked.incrementAndGet();
+                        return super.partitions();
+                    }
+                },
+                clock);
+
+        for (int hash = 0; hash < store.epochHashes(); hash++) {
+            bounded.prepareClear(hash, List.of("name"), "token", Redelivery.LEASE);
+            bounded.raiseEpochs(hash, Map.of("name", 0L), "token");
+        }
+
+        assertThat(asked).hasValueLessThanOrEqualTo(1);
     }
 
     /** Such as on a connection that was just lost. */

@@ -221,6 +221,23 @@ class OutboxMastersTests {
                 .isLessThan(2 * rows / OutboxDelivery.MESSAGES + 60);
     }
 
+    /** Those of two masters are delivered to the healthy one each time. */
+    @Test
+    void moreMessagesOfTwoMastersThanAreRememberedAreDeliveredSeldom() {
+        bench.store.away(1);
+        seconds(10);
+        int rows = PartlyDelivered.MOST + OutboxDelivery.MESSAGES;
+        IntStream.range(0, rows).forEach(i -> put("both" + i, AP.key(3 * i + 3), AP.key(1 + 3 * i)));
+        seconds(32);
+        int before = bench.store.count(Operation.DROP);
+
+        seconds(30);
+
+        assertThat(bench.store.count(Operation.DROP) - before)
+                .as("deliveries of the others in 30 s")
+                .isLessThan(8);
+    }
+
     /** For example a backlog for a master that is away. Other work of the round waits: a count, and a second delivery. */
     @Test
     void aRoundEndsAlthoughMoreMessagesAreDue() {

@@ -136,11 +136,31 @@ class OutboxReaderTests {
         assertThat(outbox.waiting()).isPositive();
 
         other.lost.clear();
-        pass(Duration.ofSeconds(10));
+        pass(Duration.ofSeconds(15));
 
         assertThat(other.engine.availability(CacheSpec.DEFAULT_CLUSTER).state()).isEqualTo(State.AVAILABLE);
         assertThat(outbox.waiting()).isZero();
         assertThat(read(other, LOST)).isEqualTo("new");
+    }
+
+    /** Each takeover delivers again what was delivered before, and drops what was loaded since. */
+    @Test
+    void theLeaseStaysWithItsReaderWhileBothLoseAMasterAgainAndAgain() {
+        Node reader = start();
+        Node other = start();
+        pass(Duration.ofSeconds(8));
+        int before = outbox.redeliveries();
+
+        for (int i = 0; i < 20; i++) {
+            Node lost = i % 2 == 0 ? reader : other;
+            lost.lose(1);
+            pass(Duration.ofSeconds(4));
+            lost.lost.clear();
+        }
+
+        assertThat(outbox.redeliveries() - before)
+                .as("takeovers, and once more after each")
+                .isLessThanOrEqualTo(2);
     }
 
     @Test

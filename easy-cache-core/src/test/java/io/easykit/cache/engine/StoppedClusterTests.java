@@ -133,6 +133,20 @@ class StoppedClusterTests extends TwoNodes {
         }
     }
 
+    /** Their connection was given back after the last round. */
+    @Test
+    void endsUpdatesWhoseTransactionsHaveEnded() {
+        EasyCacheEngine running = running();
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            bench.transactions.keepConnection();
+            running.invalidate(key);
+            bench.transactions.giveBackConnection();
+            running.stop();
+            assertThat(log.warnings()).isEmpty();
+        }
+        assertThat(bench.store.parts(key)).doesNotContain("intents");
+    }
+
     /** It waits to end a second time, when all nodes have read the epochs. */
     @Test
     void saysNothingOfAClearingThatHasEnded() {

@@ -20,6 +20,7 @@ public final class InMemoryOutbox implements Outbox {
     private boolean joinable = true;
     private boolean broken;
     private int queries;
+    private int redeliveries;
     private Runnable surprise = () -> {};
     private volatile Runnable beforeAll = () -> {};
     private volatile Runnable beforeAdd = () -> {};
@@ -61,6 +62,10 @@ public final class InMemoryOutbox implements Outbox {
 
     public synchronized int queries() {
         return queries;
+    }
+
+    public synchronized int redeliveries() {
+        return redeliveries;
     }
 
     /** Does something right after the next {@link #redeliver}. */
@@ -183,6 +188,7 @@ public final class InMemoryOutbox implements Outbox {
 
     @Override
     public synchronized void redeliver(String clusterId) {
+        redeliveries++;
         check();
         queries++;
         rows.values().stream().filter(row -> row.delivered).forEach(row -> {

@@ -112,8 +112,14 @@ final class SpringTransactions implements Transactions {
     /** All suspended ones, if the connection of any is bound. One whose connection is not costs its keys the cache meanwhile. */
     @Override
     public Collection<Participant> around() {
-        PresentTransaction present = enlisted.get() == 0 ? null : present();
-        return present != null && present.isInsideAnother() ? suspended() : List.of();
+        List<Participant> suspended = enlisted.get() == 0 ? List.of() : suspended();
+        PresentTransaction present = suspended.isEmpty() ? null : present();
+        // In the callbacks after the end none is present.
+        boolean isAnyBound = present != null
+                ? present.isInsideAnother()
+                : !suspended.isEmpty()
+                        && EndedTransactions.synchronizedHolders().findAny().isPresent();
+        return isAnyBound ? suspended : List.of();
     }
 
     @Override

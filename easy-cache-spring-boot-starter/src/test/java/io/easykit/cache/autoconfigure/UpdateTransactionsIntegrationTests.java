@@ -582,11 +582,17 @@ class UpdateTransactionsIntegrationTests {
             in(other, TransactionDefinition.PROPAGATION_REQUIRED, () -> {
                 seen.add("method " + target.find(id));
                 seen.add("cache " + stocks.find(id));
+                TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                    @Override
+                    public void afterCompletion(int status) {
+                        seen.add("callback " + stocks.find(id));
+                    }
+                });
             });
             in(manager, TransactionDefinition.PROPAGATION_REQUIRES_NEW, () -> seen.add("apart " + stocks.find(id)));
             seen.add("cache " + stocks.find(id));
         });
-        assertThat(seen).containsExactly("method 1", "cache 1", "apart 0", "cache 1");
+        assertThat(seen).containsExactly("method 1", "cache 1", "callback 1", "apart 0", "cache 1");
     }
 
     /** Other nodes read the row, and store it. */
