@@ -31,17 +31,22 @@ final class ConsoleStartLine implements ApplicationListener<ApplicationReadyEven
         }
         logged = true;
         Environment environment = event.getApplicationContext().getEnvironment();
-        String port =
-                environment.getProperty("local.management.port", environment.getProperty("local.server.port", ""));
         if ("-1".equals(environment.getProperty("management.server.port"))) {
             log.warn("The console is not served: management.server.port is -1. Set a port to serve it.");
         } else if (served.console() == null) {
             log.warn("The console is not served: {}", served.access());
         } else if (served.open()) {
-            log.warn("The console is at {}/ on port {}, open to {}", path(environment), port, served.access());
+            log.warn("The console is at {}, open to {}", place(environment), served.access());
         } else {
-            log.info("The console is at {}/ on port {}, for {}", path(environment), port, served.access());
+            log.info("The console is at {}, for {}", place(environment), served.access());
         }
+    }
+
+    /** The port is unknown in a test without a server, and in a WAR. */
+    private String place(Environment environment) {
+        String port =
+                environment.getProperty("local.management.port", environment.getProperty("local.server.port", ""));
+        return path(environment) + (port.isEmpty() ? "/" : "/ on port " + port);
     }
 
     private String path(Environment environment) {
