@@ -16,6 +16,13 @@ public interface FleetAdmin {
     /** The topics that were ever sent to or listened to, in alphabetical order. A new one appears within a heartbeat. */
     List<String> topics();
 
+    /**
+     * Checks that a topic was ever sent to or listened to, or has a shard count in the settings of this node.
+     *
+     * @throws UnknownTopicException if not. It names the known topics
+     */
+    void requireUsed(String topic);
+
     /** The name of this node: its {@link NodeInfo#id} and its {@link Job#node}, whether it reports itself or not. */
     String thisNode();
 

@@ -4,6 +4,7 @@ import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.TopicSeries;
+import io.easykit.delayqueue.admin.UnknownTopicException;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -44,6 +45,13 @@ final class DefaultFleetAdmin implements FleetAdmin {
     @Override
     public List<String> topics() {
         return List.copyOf(store.fleet().topics().keySet());
+    }
+
+    @Override
+    public void requireUsed(String topic) {
+        if (!topics.isUsed(topic) && !topics().contains(topic)) {
+            throw new UnknownTopicException(topic, topics());
+        }
     }
 
     @Override

@@ -127,6 +127,14 @@ final class Topics {
         return known == null || isFirstToRead(topic, known) ? look(topic, known) : view(topic, known);
     }
 
+    /** Whether the store keeps the count of a topic, or the settings have one. Leaves no trace in the store. */
+    boolean isUsed(String topic) {
+        requireTopic(topic);
+        return confirmed.containsKey(topic)
+                || configured.applyAsInt(topic) != UNSET
+                || store.declared(topic).isKept();
+    }
+
     /** The shards in which these ids are to be found. A generated id may name a shard that was added meanwhile. */
     TopicShards shardsToLookAt(String topic, Collection<String> ids) {
         TopicShards shards = shardsToLookAt(topic);

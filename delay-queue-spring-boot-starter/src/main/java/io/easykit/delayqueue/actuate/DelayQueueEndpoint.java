@@ -7,6 +7,7 @@ import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.UnknownTopicException;
 import java.security.Principal;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -147,6 +148,8 @@ public final class DelayQueueEndpoint {
                                     : ""));
         } catch (TopicConflictException conflict) {
             return problem(409, conflict.problem(), conflict.remedy());
+        } catch (UnknownTopicException unknown) {
+            return problem(404, unknown.problem(), unknown.remedy());
         } catch (DelayQueueException refused) {
             return problem(503, refused.getMessage(), "Correct it in Redis or in the settings.");
         } catch (IllegalArgumentException wrong) {

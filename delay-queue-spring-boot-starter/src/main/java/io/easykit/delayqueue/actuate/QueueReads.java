@@ -55,17 +55,24 @@ final class QueueReads {
     Object view(String name, Fields fields, boolean shown) {
         return switch (name) {
             case "topics" -> fleet.topics();
-            case "topic" -> topic(fields.topic());
+            case "topic" -> topic(used(fields));
             case "messages" -> page(fields, shown);
             case "message" -> message(fields, shown);
-            case "groups" -> groups(fields.topic());
-            case "stopped-keys" -> stoppedKeys(fields.topic());
+            case "groups" -> groups(used(fields));
+            case "stopped-keys" -> stoppedKeys(used(fields));
             case "nodes" -> fleet.nodes().stream().map(QueueReads::node).toList();
             case "jobs" -> admin.jobs().stream().map(QueueReads::job).toList();
             default ->
                 throw new Refusal(
                         404, "There is no view '" + LogText.of(name) + "'.", "Use one of " + VIEWS + ", or none.");
         };
+    }
+
+    /** An empty reply would hide a mistyped name. */
+    private String used(Fields fields) {
+        String topic = new ShardKey(fields.topic(), 0).topic();
+        fleet.requireUsed(topic);
+        return topic;
     }
 
     private static Map<String, Object> summary(TopicSummary topic, Instant now) {
@@ -104,7 +111,7 @@ final class QueueReads {
     }
 
     private Map<String, Object> topic(String topic) {
-        TopicStats stats = admin.stats(new ShardKey(topic, 0).topic());
+        TopicStats stats = admin.stats(topic);
         Row row = new Row()
                 .with("topic", topic)
                 .with("waiting", stats.waiting())
@@ -172,6 +179,7 @@ final class QueueReads {
             query = query.shard(fields.number("shard", 0, 0, ShardKey.MAX_SHARDS - 1));
         }
         MessagePage page = admin.messages(fields.topic(), query);
+        fleet.requireUsed(fields.topic());
         return new Row()
                 .with("total", page.total())
                 .with("rank", page.rank())
@@ -223,7 +231,7 @@ final class QueueReads {
     }
 
     private List<Map<String, Object>> stoppedKeys(String topic) {
-        return admin.stoppedKeys(new ShardKey(topic, 0).topic()).stream()
+        return admin.stoppedKeys(topic).stream()
                 .map(key -> new Row()
                         .with("key", key.key())
                         .with("id", key.id())

@@ -13,6 +13,7 @@ import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.UnknownTopicException;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.LogText;
@@ -87,7 +88,8 @@ final class QueueWrites {
     private static Outcome outcome(String action, RuntimeException failure) {
         if (failure instanceof Refusal
                 || failure instanceof IllegalArgumentException
-                || failure instanceof TopicConflictException) {
+                || failure instanceof TopicConflictException
+                || failure instanceof UnknownTopicException) {
             return Outcome.REFUSED;
         }
         return mayBeMade(action, failure) ? Outcome.UNKNOWN : Outcome.FAILED;
@@ -192,6 +194,7 @@ final class QueueWrites {
         JobRequest request = JobRequest.redrive(topic)
                 .perSecond(fields.number("perSecond", REDRIVES_PER_SECOND, 1, Integer.MAX_VALUE))
                 .by(user, note == null ? "" : note);
+        fleet.requireUsed(topic);
         return QueueReads.job(admin.start(request));
     }
 
@@ -232,6 +235,7 @@ final class QueueWrites {
     private Map<String, Object> ofTopic(String action, String topic, String user) {
         boolean pause = action.equals("pause");
         String by = user.substring(0, Math.min(MAX_NAME, user.length()));
+        fleet.requireUsed(topic);
         int shards = pause ? fleet.pause(topic, by) : fleet.resume(topic);
         return new Row()
                 .with("topic", topic)

@@ -522,6 +522,10 @@ class DelayQueueEndpointIntegrationTests {
                 "/messages?topic=t&size=1000                 | 400 | 1 to 100",
                 "/messages?topic=t&size=many                 | 400 | whole number",
                 "/messages?topic=t&after=nonsense            | 400 | Correct",
+                "/topic?topic=mistyped                       | 404 | Check the name. Topics that were used: [",
+                "/messages?topic=mistyped                    | 404 | Check the name",
+                "/groups?topic=mistyped                      | 404 | Check the name",
+                "/stopped-keys?topic=mistyped                | 404 | Check the name",
                 "/message?topic=t                            | 400 | path messages",
                 "/message?topic=t&id=none                    | 404 | path messages",
             })
@@ -550,6 +554,9 @@ class DelayQueueEndpointIntegrationTests {
                 "grow        | topic=t                      | 400 | for example 8",
                 "grow        | topic=t,shards=1025          | 400 | 1 to 1024",
                 "grow        | topic=mistyped,shards=8      | 409 | Check the name",
+                "redrive-all | topic=mistyped               | 404 | Check the name. Topics that were used: [",
+                "pause       | topic=mistyped               | 404 | Check the name",
+                "resume      | topic=mistyped               | 404 | Check the name",
             })
     void refusesAChangeWithTheRemedy(String action, @Nullable String given, int status, String remedy) {
         Map<String, String> fields = new HashMap<>();

@@ -261,9 +261,15 @@ public final class ConsoleAutoConfiguration {
         }
 
         @Bean
-        @Nullable ConsoleApi easykitConsoleJobs(ObjectProvider<DelayQueueAdmin> admins, ObjectProvider<ConsoleMeters> meters) {
+        @Nullable ConsoleApi easykitConsoleJobs(
+                ObjectProvider<DelayQueueAdmin> admins,
+                ObjectProvider<FleetAdmin> fleets,
+                ObjectProvider<ConsoleMeters> meters) {
             DelayQueueAdmin admin = admins.getIfAvailable();
-            return admin == null ? null : new JobApi(admin, meters.getIfAvailable(() -> ConsoleMeters.NONE));
+            FleetAdmin fleet = fleets.getIfAvailable();
+            return admin == null || fleet == null
+                    ? null
+                    : new JobApi(admin, fleet, meters.getIfAvailable(() -> ConsoleMeters.NONE));
         }
 
         @Bean

@@ -82,6 +82,7 @@ public final class FleetApi implements ConsoleApi {
         String by = caller.name().substring(0, Math.min(MAX_NAME, caller.name().length()));
         if (topic != null) {
             return new Planned(topic, List.of(), "on all nodes", () -> {
+                fleet.requireUsed(topic);
                 int shards = stop ? fleet.pause(topic, by) : fleet.resume(topic);
                 return Done.of(Map.of("shards", shards));
             });

@@ -8,6 +8,7 @@ import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
+import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.JobRequest.Action;
@@ -29,10 +30,12 @@ public final class JobApi implements ConsoleApi {
     private static final int MAX_RATE = 1_000_000;
 
     private final DelayQueueAdmin admin;
+    private final FleetAdmin fleet;
     private final ConsoleMeters meters;
 
-    public JobApi(DelayQueueAdmin admin, ConsoleMeters meters) {
+    public JobApi(DelayQueueAdmin admin, FleetAdmin fleet, ConsoleMeters meters) {
         this.admin = admin;
+        this.fleet = fleet;
         this.meters = meters;
     }
 
@@ -79,6 +82,7 @@ public final class JobApi implements ConsoleApi {
     private Planned start(Input input, Caller caller) {
         JobRequest request = request(input, caller);
         return new Planned(request.topic(), List.of(), text(request), () -> {
+            fleet.requireUsed(request.topic());
             Job job = admin.start(request);
             meters.count(ConsoleMeters.JOBS, word(request.action()), "started");
             Map<String, Object> reply = reply(job);

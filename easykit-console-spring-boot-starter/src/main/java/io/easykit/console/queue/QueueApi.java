@@ -38,6 +38,7 @@ public final class QueueApi implements ConsoleApi {
     private static final int GROUP_PAGES = 20;
 
     private final DelayQueueAdmin admin;
+    private final FleetAdmin fleet;
     private final Supplier<Optional<Report>> redis;
     private final MessageViews views;
     private final Audit audit;
@@ -60,6 +61,7 @@ public final class QueueApi implements ConsoleApi {
             Audit audit,
             Supplier<Optional<Report>> redis) {
         this.admin = admin;
+        this.fleet = fleet;
         this.redis = redis;
         this.views = views;
         this.audit = audit;
@@ -99,13 +101,12 @@ public final class QueueApi implements ConsoleApi {
         return Map.of(
                 "topics", StoreErrors.explained((request, caller) -> topics()),
                 "topic", StoreErrors.explained((request, caller) -> topic(request)),
-                "keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(request.required("topic")))),
+                "keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(topicOf(request)))),
                 "messages", StoreErrors.explained(this::messages),
                 "message", StoreErrors.explained(this::message),
                 "body", StoreErrors.explained(this::body),
                 "export", StoreErrors.explained(this::export),
-                "groups",
-                        StoreErrors.explained((request, caller) -> scans.run(() -> groups(request.required("topic")))),
+                "groups", StoreErrors.explained((request, caller) -> scans.run(() -> groups(topicOf(request)))),
                 "find", StoreErrors.explained((request, caller) -> scans.run(() -> found(request.required("id")))));
     }
 
@@ -126,10 +127,16 @@ public final class QueueApi implements ConsoleApi {
         return String.join(", ", details.get("version"), details.get("evictionPolicy"), details.get("persistence"));
     }
 
+    /** An empty page would hide a mistyped name. */
+    private String topicOf(ConsoleRequest request) {
+        String topic = request.required("topic");
+        fleet.requireUsed(topic);
+        return topic;
+    }
+
     private Map<String, Object> topic(ConsoleRequest request) {
         String range = request.parameter("range");
-        return overview.whole(
-                request.required("topic"), "24h".equals(range) ? TopicHistory.Range.DAY : TopicHistory.Range.HOUR);
+        return overview.whole(topicOf(request), "24h".equals(range) ? TopicHistory.Range.DAY : TopicHistory.Range.HOUR);
     }
 
     private Map<String, Object> messages(ConsoleRequest request, Caller caller) {
@@ -144,6 +151,7 @@ public final class QueueApi implements ConsoleApi {
             query = query.shard(request.number("shard", 0, 0, Integer.MAX_VALUE));
         }
         String group = request.parameter("group");
+        fleet.requireUsed(topic);
         if (group != null) {
             MessageQuery wanted = query;
             return scans.run(() -> ofGroup(topic, group, wanted, caller));
@@ -222,8 +230,7 @@ public final class QueueApi implements ConsoleApi {
 
     private ConsoleReply export(ConsoleRequest request, Caller caller) {
         requireSaves(caller);
-        return export.reply(
-                request.required("topic"), state(request.required("place")), request.parameter("group"), caller);
+        return export.reply(topicOf(request), state(request.required("place")), request.parameter("group"), caller);
     }
 
     private static void requireSaves(Caller caller) {

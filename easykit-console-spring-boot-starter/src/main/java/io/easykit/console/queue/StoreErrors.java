@@ -11,6 +11,7 @@ import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.UndecodableMessageException;
+import io.easykit.delayqueue.admin.UnknownTopicException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -77,6 +78,9 @@ final class StoreErrors {
     private static Refusal refusal(DelayQueueException failure) {
         if (failure instanceof TopicConflictException conflict) {
             return new Refusal(409, conflict.problem(), conflict.remedy());
+        }
+        if (failure instanceof UnknownTopicException unknown) {
+            return new Refusal(404, unknown.problem(), unknown.remedy());
         }
         String reason = String.valueOf(failure.getMessage());
         if (failure instanceof MessageTooLargeException) {

@@ -450,6 +450,25 @@ class QueueConsoleIntegrationTests {
     }
 
     @Test
+    void refusesATopicThatWasNeverUsed() {
+        send("named", Map.of("id", 3), Duration.ofHours(1));
+
+        for (String read : List.of("topic?", "keys?", "groups?", "messages?place=dead&", "export?place=dead&")) {
+            Reply reply = Http.to(port).get("/easykit/api/" + read + "topic=mistyped");
+            assertThat(reply.status()).as(read).isEqualTo(404);
+            assertThat(reply.body()).contains("Topic 'mistyped' was never used.", "Check the name.");
+        }
+        for (Reply reply : List.of(
+                tryPost("pause", Map.of("topic", "mistyped")),
+                tryPost("resume", Map.of("topic", "mistyped")),
+                tryPost("jobs", Map.of("topic", "mistyped", "action", "redrive", "select", Map.of("all", true))))) {
+            assertThat(reply.status()).as(reply.body()).isEqualTo(404);
+            assertThat(get("audit").get("entries").get(0).get("outcome").asString())
+                    .isEqualTo("refused");
+        }
+    }
+
+    @Test
     void findsAnIdInAllTopics() {
         send("needle", Map.of("id", 3), Duration.ofHours(1));
 
