@@ -235,8 +235,13 @@ final class QueueWrites {
     private Map<String, Object> ofTopic(String action, String topic, String user) {
         boolean pause = action.equals("pause");
         String by = user.substring(0, Math.min(MAX_NAME, user.length()));
-        fleet.requireUsed(topic);
+        if (pause) {
+            fleet.requireUsed(topic);
+        }
         int shards = pause ? fleet.pause(topic, by) : fleet.resume(topic);
+        if (shards == 0) {
+            fleet.requireUsed(topic); // a topic that was paused before its first use can be resumed
+        }
         return new Row()
                 .with("topic", topic)
                 .with("outcome", pause ? "paused" : "resumed")

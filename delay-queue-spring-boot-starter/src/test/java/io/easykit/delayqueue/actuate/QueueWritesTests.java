@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -16,6 +17,7 @@ import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.MessageRef;
+import io.easykit.delayqueue.admin.UnknownTopicException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,6 +52,20 @@ class QueueWritesTests {
         writes.change("pause", new Fields().with("topic", "orders"), "a".repeat(250));
 
         verify(fleet).pause("orders", "a".repeat(200));
+    }
+
+    @Test
+    void resumesATopicThatWasPausedBeforeItsFirstUse() {
+        UnknownTopicException unknown = new UnknownTopicException("orders", List.of("mails"));
+        doThrow(unknown).when(fleet).requireUsed("orders");
+        when(fleet.resume("orders")).thenReturn(1, 0);
+        Fields fields = new Fields().with("topic", "orders");
+
+        assertThat(writes.change("resume", fields, "ada")).containsEntry("outcome", "resumed");
+        assertThatThrownBy(() -> writes.change("resume", fields, "ada")).isSameAs(unknown);
+        assertThatThrownBy(() -> writes.change("pause", fields, "ada")).isSameAs(unknown);
+        assertThat(kept.get(kept.size() - 1)).containsEntry("outcome", "refused");
+        verify(fleet, never()).pause("orders", "ada");
     }
 
     private String outcome(String action, RuntimeException failure) {

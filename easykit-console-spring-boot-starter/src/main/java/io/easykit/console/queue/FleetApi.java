@@ -82,8 +82,13 @@ public final class FleetApi implements ConsoleApi {
         String by = caller.name().substring(0, Math.min(MAX_NAME, caller.name().length()));
         if (topic != null) {
             return new Planned(topic, List.of(), "on all nodes", () -> {
-                fleet.requireUsed(topic);
+                if (stop) {
+                    fleet.requireUsed(topic);
+                }
                 int shards = stop ? fleet.pause(topic, by) : fleet.resume(topic);
+                if (shards == 0) {
+                    fleet.requireUsed(topic); // a topic that was paused before its first use can be resumed
+                }
                 return Done.of(Map.of("shards", shards));
             });
         }
