@@ -76,8 +76,8 @@ class EasyCacheAutoConfigurationTests {
             await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
                             .state()
                     == State.UNAVAILABLE);
-            assertThat(cache.fetch(NAMES.key(1), () -> "Ada")).isEqualTo("Ada");
-            assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Ada");
+            assertThat(cache.fetch(NAMES.key(2), () -> "Ada")).isEqualTo("Ada");
+            assertThat(cache.fetch(NAMES.key(2), () -> "Eve")).isEqualTo("Ada");
         });
     }
 
