@@ -5,13 +5,18 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.LongSupplier;
 
 /**
  * Rows that the relay leaves out for a while: those of a shard that is away or refuses, of a topic whose shards are not known,
  * and single ones. A block ends when a pass begins at the first row and its time is over, never during a pass: a later row of the
  * shard must not overtake those that were left out. Such a pass tries it again.
+ *
+ * <p>The block of a shard or topic notes a number before the first row that it leaves out, so that a pass need not read all rows
+ * before that one. It does so for one owner only: {@link #forgetFirstRows} if there are more.
  */
 final class OutboxBlocks {
 
@@ -32,8 +37,8 @@ final class OutboxBlocks {
     private final Map<Long, RowBlock> rows = new HashMap<>();
 
     // Blocks that have ended, and were not made again.
-    private final Set<Part> triedParts = new HashSet<>();
-    private long lastTriedRow;
+    private final Map<Part, Long> triedParts = new HashMap<>();
+    private final NavigableSet<Long> triedRows = new TreeSet<>();
 
     /** @param nanos a clock that only moves forward */
     OutboxBlocks(LongSupplier nanos) {
@@ -42,7 +47,13 @@ final class OutboxBlocks {
 
     private record Part(String topic, int shard) {}
 
-    private record Block(boolean refused, long end, int shards) {}
+    /** @param before a number before the first row that it leaves out */
+    private record Block(boolean refused, long end, int shards, long before) {
+
+        Block withBefore(long number) {
+            return new Block(refused, end, shards, Math.min(before, number));
+        }
+    }
 
     private record RowBlock(String topic, long end) {}
 
@@ -56,30 +67,59 @@ final class OutboxBlocks {
     void endSome() {
         long now = nanos.getAsLong();
         triedParts.clear();
-        lastTriedRow = 0;
-        parts.entrySet().removeIf(part -> {
-            boolean isOver = now - part.getValue().end >= 0;
-            return isOver && triedParts.add(part.getKey());
+        triedRows.clear();
+        parts.forEach((part, block) -> {
+            if (now - block.end >= 0) {
+                triedParts.put(part, block.before);
+            }
         });
-        rows.entrySet().removeIf(row -> {
-            boolean isOver = now - row.getValue().end >= 0;
-            lastTriedRow = isOver ? Math.max(lastTriedRow, row.getKey()) : lastTriedRow;
-            return isOver;
+        parts.keySet().removeAll(triedParts.keySet());
+        rows.forEach((row, block) -> {
+            if (now - block.end >= 0) {
+                triedRows.add(row);
+            }
         });
+        rows.keySet().removeAll(triedRows);
     }
 
-    /** Whether rows after this one may have been left out because of a block that has ended since. */
-    boolean mayHaveLeftOut(long number) {
-        return !triedParts.isEmpty() || lastTriedRow > number;
+    /**
+     * A number, at least this one, up to which no other row was left out because of a block that has ended since. {@link
+     * Long#MAX_VALUE} if there is no such block.
+     */
+    long beforeTried(long number) {
+        Long row = triedRows.higher(number);
+        long before = triedParts.values().stream().mapToLong(part -> part).min().orElse(Long.MAX_VALUE);
+        return Math.max(number, Math.min(before, row == null ? Long.MAX_VALUE : row - 1));
     }
 
-    /** @param shards of the topic */
-    void block(ShardKey shard, int shards, boolean refused) {
-        put(new Part(shard.topic(), shard.shard()), block(refused, shards));
+    /** Rows after this number may have become visible, and are left out too. */
+    void becameVisible(long number) {
+        parts.replaceAll((part, block) -> block.withBefore(number));
+        triedParts.replaceAll((part, before) -> Math.min(before, number));
     }
 
-    void blockTopic(String topic, boolean refused) {
-        put(new Part(topic, ALL), block(refused, 1));
+    /** The rows of another owner may have lower numbers. */
+    void forgetFirstRows() {
+        becameVisible(0);
+    }
+
+    /**
+     * @param shards of the topic
+     * @param row    the first one that is left out. Those before it are stored
+     */
+    void block(ShardKey shard, int shards, boolean refused, long row) {
+        put(new Part(shard.topic(), shard.shard()), block(refused, shards, row - 1));
+    }
+
+    /** @param row the first one that is left out. Those before it are stored, or their shards are blocked too */
+    void blockTopic(String topic, boolean refused, long row) {
+        long[] before = {row - 1};
+        // From now on the rows of these shards are left out because of their topic.
+        parts.forEach(
+                (part, block) -> before[0] = part.topic.equals(topic) ? Math.min(before[0], block.before) : before[0]);
+        triedParts.forEach(
+                (part, first) -> before[0] = part.topic.equals(topic) ? Math.min(before[0], first) : before[0]);
+        put(new Part(topic, ALL), block(refused, 1, before[0]));
     }
 
     private void put(Part part, Block block) {
@@ -87,8 +127,8 @@ final class OutboxBlocks {
         triedParts.remove(part);
     }
 
-    private Block block(boolean refused, int shards) {
-        return new Block(refused, nanos.getAsLong() + (refused ? REFUSED : AWAY).toNanos(), shards);
+    private Block block(boolean refused, int shards, long before) {
+        return new Block(refused, nanos.getAsLong() + (refused ? REFUSED : AWAY).toNanos(), shards, before);
     }
 
     void blockRow(long number, String topic) {

@@ -102,8 +102,9 @@ final class OutboxPass {
             }
             hasFoundNone = rows.isEmpty() && last == 0;
             last = rows.isEmpty() ? last : rows.get(rows.size() - 1).number();
-            boolean skips = known > last && !blocks.mayHaveLeftOut(last);
-            last = skips ? known : last;
+            long next = Math.min(known, blocks.beforeTried(last));
+            boolean skips = next > last;
+            last = Math.max(last, next);
             return skips || rows.size() == SendOutbox.MAX_ROWS;
         }
 
@@ -151,11 +152,15 @@ final class OutboxPass {
         private final Patience sends = storage.patience();
         private final BooleanSupplier mayStore;
 
+        /** Number of the first row in hand. */
+        private long first;
+
         Calls(BooleanSupplier mayStore) {
             this.mayStore = mayStore;
         }
 
         void store(List<Row> rows) {
+            first = rows.get(0).number();
             Map<Row, ShardKey> open = new LinkedHashMap<>();
             for (Row row : rows) {
                 ShardKey shard = isLeftOut(row) || isUnreadable(row) ? null : shard(row);
@@ -212,10 +217,10 @@ final class OutboxPass {
                 });
             } catch (StoreUnavailableException away) {
                 lines.away(away);
-                blocks.blockTopic(topic, false);
+                blocks.blockTopic(topic, false, first);
             } catch (DelayQueueException refused) {
                 lines.refused(topic, refused);
-                blocks.blockTopic(topic, true);
+                blocks.blockTopic(topic, true, first);
             }
             return shard[0];
         }
@@ -224,13 +229,14 @@ final class OutboxPass {
             if (!mayStore.getAsBoolean() || blocks.isBlocked(shard)) {
                 return;
             }
+            long row = row(messages.get(0), rows).number();
             try {
                 sends.call(shard, () -> storage.store(messages));
             } catch (StoreUnavailableException away) {
-                blockAway(shard, away);
+                blockAway(shard, row, away);
             } catch (RuntimeException refused) {
                 if (messages.size() == 1) {
-                    blocks.blockRow(row(messages.get(0), rows).number(), shard.topic());
+                    blocks.blockRow(row, shard.topic());
                     lines.refused(shard.topic(), refused);
                 } else {
                     storeEach(shard, messages, rows);
@@ -245,26 +251,27 @@ final class OutboxPass {
                 if (!mayStore.getAsBoolean()) {
                     return;
                 }
+                long row = row(message, rows).number();
                 try {
                     sends.call(shard, () -> storage.store(List.of(message)));
                 } catch (StoreUnavailableException away) {
-                    blockAway(shard, away);
+                    blockAway(shard, row, away);
                     return;
                 } catch (RuntimeException refusal) {
                     refused++;
                     lines.refused(shard.topic(), refusal);
-                    blocks.blockRow(row(message, rows).number(), shard.topic());
+                    blocks.blockRow(row, shard.topic());
                     if (refused == MOST_REFUSED || refused == messages.size()) {
-                        blocks.block(shard, storage.expectedShards(shard.topic()), true);
+                        blocks.block(shard, storage.expectedShards(shard.topic()), true, row);
                         return;
                     }
                 }
             }
         }
 
-        private void blockAway(ShardKey shard, StoreUnavailableException away) {
+        private void blockAway(ShardKey shard, long row, StoreUnavailableException away) {
             lines.away(away);
-            blocks.block(shard, storage.expectedShards(shard.topic()), false);
+            blocks.block(shard, storage.expectedShards(shard.topic()), false, row);
         }
 
         private void unlessDamaged(Row row, Runnable action) {

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Passes.</b> A whole pass reads all rows. While rows are left out ({@link OutboxBlocks}), a commit does not read them: most
  * passes begin where the last one ended. When a block has ended, a pass begins at the first row, and skips the others that are left
- * out as soon as the block is made again. Late commits of other owners wait for a whole pass. One follows after
- * {@link OutboxLeases#interval}, or later if whole passes take long.
+ * out as soon as the block is made again, up to the first row of the next block that has ended. Late commits of other owners wait for
+ * a whole pass. One follows after {@link OutboxLeases#interval}, or later if whole passes take long.
  */
 final class OutboxRelay implements OutboxAdmin {
 
@@ -44,6 +44,7 @@ final class OutboxRelay implements OutboxAdmin {
     private static final long COUNT_EVERY = TimeUnit.SECONDS.toNanos(10);
     private static final long AGAIN_AFTER = TimeUnit.SECONDS.toNanos(1);
     private static final int REST_FACTOR = 9;
+    private static final int MANY_PAGES = 10;
     private static final long MOST_REST = TimeUnit.MINUTES.toNanos(1);
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -56,6 +57,7 @@ final class OutboxRelay implements OutboxAdmin {
     private final OutboxClock clock;
     private final OutboxCommits commits = new OutboxCommits();
     private final Map<String, Long> lastRead = new HashMap<>();
+    private boolean wasAlone;
     private long retryAt;
     private long wholeAt;
     private long countedAt;
@@ -207,15 +209,22 @@ final class OutboxRelay implements OutboxAdmin {
             blocks.endSome();
             lastRead.clear();
         }
+        boolean isAlone = leases.held().stream().allMatch(leases::isOwn);
+        if (!isAlone || !wasAlone) {
+            blocks.forgetFirstRows();
+        }
+        wasAlone = isAlone;
         List<OutboxPass.Run> runs = leases.held().stream()
                 .map(owner -> pass.run(owner, range(owner, known), () -> !stopped && leases.mayStore(owner)))
                 .toList();
         long visible = commits.open();
         // One page of each owner in turn: a backlog of one does not hold up the others.
         List<OutboxPass.Run> open = runs;
+        int pages = 0;
         while (!open.isEmpty()) {
             goBack(runs, Math.min(visible, commits.takeCommitted()));
             visible = OutboxCommits.NONE;
+            pages++;
             open = open.stream().filter(OutboxPass.Run::storePage).toList();
             runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> commits.read(run.last()));
         }
@@ -226,8 +235,9 @@ final class OutboxRelay implements OutboxAdmin {
             }
         }
         long end = loops.nanos();
-        retryAt = retries ? end + AGAIN_AFTER : retryAt;
-        wholeAt = whole ? end + restAfterWhole(end - begin) : wholeAt;
+        long longRest = end + restAfterLong(end - begin);
+        retryAt = !retries ? retryAt : !whole && pages > MANY_PAGES ? longRest : end + AGAIN_AFTER;
+        wholeAt = whole ? longRest : wholeAt;
         refusedTopics = blocks.refusedTopics();
         if (retries && blocks.isEmpty()) {
             lines.drained();
@@ -237,10 +247,11 @@ final class OutboxRelay implements OutboxAdmin {
     /** Own rows after this number have become visible. If this pass fails, the next one begins there. */
     private void goBack(List<OutboxPass.Run> runs, long number) {
         lastRead.computeIfPresent(owner(), (owner, last) -> Math.min(last, number));
+        blocks.becameVisible(number);
         runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> run.goBack(number));
     }
 
-    private long restAfterWhole(long duration) {
+    private long restAfterLong(long duration) {
         return Math.max(leases.interval(), Math.min(MOST_REST, REST_FACTOR * duration));
     }
 

@@ -34,6 +34,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 
 class OutboxTests {
@@ -560,10 +562,8 @@ class OutboxTests {
         return outbox.takeCalls().stream().filter("rows"::equals).count();
     }
 
-    @Test
-    void doesNotReadTheBacklogOfOneShardEachSecond() {
-        queue.line.planByShard(
-                shard -> shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+    /** 3,000 messages, whose shard is (sharded, 1). */
+    private void sendManyToOneShard() {
         transactions.begin();
         IntStream.range(0, 20_000)
                 .mapToObj(i -> "own" + i)
@@ -572,6 +572,13 @@ class OutboxTests {
                 .forEach(id -> template.send(
                         OutgoingMessage.of("sharded", "x").in(HOUR).id(id)));
         transactions.commit();
+    }
+
+    @Test
+    void doesNotReadTheBacklogOfOneShardEachSecond() {
+        queue.line.planByShard(
+                shard -> shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        sendManyToOneShard();
         advance(Duration.ofSeconds(10));
 
         assertThat(readsWithin(Duration.ofSeconds(10))).isLessThan(100);
@@ -585,6 +592,45 @@ class OutboxTests {
         outbox.heal();
         queue.line.planByShard(shard -> Fault.NONE);
         advance(Duration.ofSeconds(2));
+        assertThat(tables.rows).isEmpty();
+    }
+
+    /** Also if what else waits is far behind the first row. */
+    @ParameterizedTest
+    @EnumSource(names = {"REJECTED", "REFUSED"})
+    void doesNotReadTheBacklogOfOneShardToTryALaterRow(Fault later) {
+        queue.line.planByShard(shard -> shard.topic().equals("other")
+                ? later
+                : shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        sendManyToOneShard();
+        transactions.begin();
+        template.send(OutgoingMessage.of("other", "x").id("late").in(HOUR));
+        transactions.commit();
+        advance(Duration.ofSeconds(10));
+
+        assertThat(readsWithin(Duration.ofMinutes(1))).isLessThan(700);
+        queue.line.planByShard(
+                shard -> shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        advance(Duration.ofSeconds(31));
+        assertThat(isStored("other", "late")).isTrue();
+        assertThat(tables.rows).hasSize(3_000);
+        queue.line.planByShard(shard -> Fault.NONE);
+        advance(Duration.ofSeconds(2));
+        assertThat(tables.rows).isEmpty();
+    }
+
+    @Test
+    void doesNotReadTheBacklogOfADeadProcessEachSecond() {
+        holdTheLeaseOfADeadProcessThatHasLeft("left");
+        sendManyToOneShard();
+        tables.rows.replaceAll((number, row) -> new InMemorySendOutbox.Stored("dead", row.written()));
+        sendAndCommit("own");
+        advance(Duration.ofSeconds(10));
+
+        assertThat(tables.rows).hasSizeGreaterThan(3_000);
+        assertThat(readsWithin(Duration.ofMinutes(1))).isLessThan(1_000);
+        queue.line.heal();
+        advance(Duration.ofSeconds(10));
         assertThat(tables.rows).isEmpty();
     }
 
