@@ -17,6 +17,7 @@ final class OutboxCommits {
 
     private final AtomicLong committed = new AtomicLong(NONE);
     private volatile long greatestRead;
+    private boolean isFirstPage;
 
     /** Called before each write. */
     void writes(Object transaction) {
@@ -37,19 +38,28 @@ final class OutboxCommits {
     }
 
     /** For the relay only, as what follows. */
+    void beginPass() {
+        isFirstPage = true;
+    }
+
+    /** A page has been stored. */
     void read(long number) {
+        isFirstPage = false;
         if (number > greatestRead) {
             greatestRead = number;
         }
     }
 
-    /** Mark of the transactions that were committed since the last call. */
-    long takeCommitted() {
-        return committed.getAndSet(NONE);
+    /**
+     * Mark of the transactions that were committed since the last call. Until the first page of a pass is stored, also of open ones:
+     * some may be visible already, and their callbacks run later. At each page, one that stays open would hold up the pass.
+     */
+    long takeVisible() {
+        long mark = isFirstPage ? open() : NONE;
+        return Math.min(mark, committed.getAndSet(NONE));
     }
 
-    /** Mark of the open transactions. Some may be visible already, and their callbacks run later. */
-    long open() {
+    private long open() {
         return open.values().stream().mapToLong(mark -> mark).min().orElse(NONE);
     }
 }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +51,10 @@ final class OutboxPass {
      *
      * @param range    of the rows
      * @param mayStore whether this process may still store rows of this owner
+     * @param visible  number after which rows of this owner have become visible since the last call
      */
-    Run run(String owner, Range range, BooleanSupplier mayStore) {
-        return new Run(owner, range, mayStore);
+    Run run(String owner, Range range, BooleanSupplier mayStore, LongSupplier visible) {
+        return new Run(owner, range, mayStore, visible);
     }
 
     /**
@@ -68,23 +70,19 @@ final class OutboxPass {
 
         private final String owner;
         private final BooleanSupplier mayStore;
+        private final LongSupplier visible;
         private final Calls calls;
         private long known;
         private long last;
         private boolean hasFoundNone;
 
-        private Run(String owner, Range range, BooleanSupplier mayStore) {
+        private Run(String owner, Range range, BooleanSupplier mayStore, LongSupplier visible) {
             this.owner = owner;
             this.mayStore = mayStore;
+            this.visible = visible;
             this.calls = new Calls(mayStore);
             this.last = range.after;
             this.known = range.known;
-        }
-
-        /** Rows after this number have become visible. */
-        void goBack(long number) {
-            last = Math.min(last, number);
-            known = Math.min(known, number);
         }
 
         /** Stores the next rows; returns whether there may be more. */
@@ -92,7 +90,7 @@ final class OutboxPass {
             if (!mayStore.getAsBoolean()) {
                 return false;
             }
-            List<Row> rows = outbox.rows(owner, last, blocks.topics(), SendOutbox.MAX_ROWS);
+            List<Row> rows = read();
             for (List<Row> some : parts(rows)) {
                 calls.store(some);
                 deleteStored();
@@ -106,6 +104,25 @@ final class OutboxPass {
             boolean skips = next > last;
             last = Math.max(last, next);
             return skips || rows.size() == SendOutbox.MAX_ROWS;
+        }
+
+        /** Rows that became visible before the query may be behind its first row. Those that it returns may be later ones. */
+        private List<Row> read() {
+            goBack();
+            long after;
+            List<Row> rows;
+            do {
+                after = last;
+                rows = outbox.rows(owner, after, blocks.topics(), SendOutbox.MAX_ROWS);
+                goBack();
+            } while (last < after);
+            return rows;
+        }
+
+        private void goBack() {
+            long number = visible.getAsLong();
+            last = Math.min(last, number);
+            known = Math.min(known, number);
         }
 
         String owner() {

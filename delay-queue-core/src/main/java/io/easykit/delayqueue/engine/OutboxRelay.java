@@ -215,15 +215,17 @@ final class OutboxRelay implements OutboxAdmin {
         }
         wasAlone = isAlone;
         List<OutboxPass.Run> runs = leases.held().stream()
-                .map(owner -> pass.run(owner, range(owner, known), () -> !stopped && leases.mayStore(owner)))
+                .map(owner -> pass.run(
+                        owner,
+                        range(owner, known),
+                        () -> !stopped && leases.mayStore(owner),
+                        () -> leases.isOwn(owner) ? becameVisible() : OutboxCommits.NONE))
                 .toList();
-        long visible = commits.open();
+        commits.beginPass();
         // One page of each owner in turn: a backlog of one does not hold up the others.
         List<OutboxPass.Run> open = runs;
         int pages = 0;
         while (!open.isEmpty()) {
-            goBack(runs, Math.min(visible, commits.takeCommitted()));
-            visible = OutboxCommits.NONE;
             pages++;
             open = open.stream().filter(OutboxPass.Run::storePage).toList();
             runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> commits.read(run.last()));
@@ -244,11 +246,12 @@ final class OutboxRelay implements OutboxAdmin {
         }
     }
 
-    /** Own rows after this number have become visible. If this pass fails, the next one begins there. */
-    private void goBack(List<OutboxPass.Run> runs, long number) {
+    /** Own rows after the returned number have become visible. If this pass fails, the next one begins there. */
+    private long becameVisible() {
+        long number = commits.takeVisible();
         lastRead.computeIfPresent(owner(), (owner, last) -> Math.min(last, number));
         blocks.becameVisible(number);
-        runs.stream().filter(run -> leases.isOwn(run.owner())).forEach(run -> run.goBack(number));
+        return number;
     }
 
     private long restAfterLong(long duration) {

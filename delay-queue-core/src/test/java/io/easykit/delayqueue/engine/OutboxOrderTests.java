@@ -136,6 +136,29 @@ class OutboxOrderTests {
         assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
     }
 
+    /** The query may wait for a connection, which this commit gives back. */
+    @Test
+    void aCommitJustBeforeTheQueryOfALaterPageComesBeforeTransactionsThatBeginAfterIt() {
+        transactions.begin();
+        queue.send("one", HOUR);
+        TestTransactions.Suspended first = transactions.suspend();
+        transactions.begin();
+        IntStream.range(0, 150).forEach(i -> queue.send("m" + i, HOUR));
+        transactions.commit();
+        int[] pages = {0};
+        outbox.before = call -> {
+            if (call.equals("rows") && ++pages[0] == 2) {
+                outbox.heal();
+                transactions.resume(first);
+                transactions.commit();
+                sendAndCommit("three");
+            }
+        };
+        queue.time.advance(MILLI);
+
+        assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
+    }
+
     /** Shards are away in turn, transactions overlap, and the database fails now and then. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
