@@ -1,7 +1,8 @@
 package io.easykit.delayqueue.engine;
 
+import java.util.Collections;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -12,29 +13,47 @@ final class OutboxCommits {
 
     static final long NONE = Long.MAX_VALUE;
 
-    /** Marks by transaction, which is compared by identity. */
-    private final Map<Object, Long> open = new ConcurrentHashMap<>();
+    /**
+     * Marks of the transactions that commit now. Others may stay open for long, and their rows are not visible. Weak, because the
+     * end of some is not reported.
+     */
+    private final Map<Transaction, Long> committing = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final AtomicLong committed = new AtomicLong(NONE);
     private volatile long greatestRead;
     private boolean isFirstPage;
 
-    /** Called before each write. */
-    void writes(Object transaction) {
-        open.putIfAbsent(transaction, greatestRead);
-    }
+    /** A transaction, or a part of it. */
+    final class Transaction {
 
-    /** The rows are visible. */
-    void committed(Object transaction) {
-        Long mark = open.get(transaction);
-        if (mark != null) {
-            committed.accumulateAndGet(mark, Math::min);
-            open.remove(transaction);
+        private long mark = NONE;
+        private boolean commits;
+
+        /** Called before each write. */
+        void writes(boolean isCommitting) {
+            mark = mark == NONE ? greatestRead : mark;
+            if (commits || isCommitting) {
+                committing.put(this, mark);
+            }
         }
-    }
 
-    void rolledBack(Object transaction) {
-        open.remove(transaction);
+        /** Called before the commit, or after it if the first write came too late for that. */
+        void commits() {
+            commits = true;
+            if (mark != NONE) {
+                committing.put(this, mark);
+            }
+        }
+
+        /** The rows are visible. */
+        void committed() {
+            committed.accumulateAndGet(mark, Math::min);
+            committing.remove(this);
+        }
+
+        void rolledBack() {
+            committing.remove(this);
+        }
     }
 
     /** For the relay only, as what follows. */
@@ -51,15 +70,17 @@ final class OutboxCommits {
     }
 
     /**
-     * Mark of the transactions that were committed since the last call. Until the first page of a pass is stored, also of open ones:
-     * some may be visible already, and their callbacks run later. At each page, one that stays open would hold up the pass.
+     * Mark of the transactions that were committed since the last call. Until the first page of a pass is stored, also of those that
+     * commit now: some may be visible already, and their callbacks run later. At each page, a slow commit would hold up the pass.
      */
     long takeVisible() {
-        long mark = isFirstPage ? open() : NONE;
+        long mark = isFirstPage ? committing() : NONE;
         return Math.min(mark, committed.getAndSet(NONE));
     }
 
-    private long open() {
-        return open.values().stream().mapToLong(mark -> mark).min().orElse(NONE);
+    private long committing() {
+        synchronized (committing) {
+            return committing.values().stream().mapToLong(mark -> mark).min().orElse(NONE);
+        }
     }
 }

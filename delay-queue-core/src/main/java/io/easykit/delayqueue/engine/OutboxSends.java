@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class OutboxSends {
 
     private final @Nullable OutboxRelay relay;
+    private final OutboxCommits commits;
     private final MessageEncoder encoder;
     private final Transactions transactions;
     private final SendPhase phase;
@@ -34,6 +35,7 @@ final class OutboxSends {
      */
     OutboxSends(@Nullable OutboxRelay relay, MessageEncoder encoder, Transactions transactions, SendPhase phase) {
         this.relay = relay;
+        this.commits = relay == null ? new OutboxCommits() : relay.commits();
         this.encoder = encoder;
         this.transactions = transactions;
         this.phase = phase;
@@ -113,8 +115,8 @@ final class OutboxSends {
         return relay;
     }
 
-    private static boolean write(OutboxRelay relay, Participation transaction, List<Written> rows) {
-        relay.commits().writes(transaction);
+    private boolean write(OutboxRelay relay, Participation transaction, List<Written> rows) {
+        transaction.commit.writes(transactions.isCommitting());
         if (!relay.outbox().write(relay.owner(), rows)) {
             return false;
         }
@@ -135,6 +137,7 @@ final class OutboxSends {
         /** Nonces by topic and id. Those that were rolled back to a savepoint have no row. */
         private final Map<Map.Entry<String, String>, List<Long>> written;
 
+        private final OutboxCommits.Transaction commit = commits.new Transaction();
         private boolean committed;
 
         Participation(Optional<Participation> earlier) {
@@ -142,22 +145,22 @@ final class OutboxSends {
         }
 
         @Override
-        public void beforeCommit() {}
+        public void beforeCommit() {
+            commit.commits();
+        }
 
         @Override
         public void afterCommit() {
             committed = true;
+            commit.committed();
             if (relay != null) {
-                relay.commits().committed(this);
                 relay.wake();
             }
         }
 
         @Override
         public void afterRollback() {
-            if (relay != null) {
-                relay.commits().rolledBack(this);
-            }
+            commit.rolledBack();
         }
 
         /** If it has committed, its rows are visible. */

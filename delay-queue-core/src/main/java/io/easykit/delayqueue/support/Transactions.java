@@ -12,6 +12,11 @@ public interface Transactions {
         public <P extends Participant> Optional<P> join(Object key, Function<Optional<P>, P> newcomer) {
             return Optional.empty();
         }
+
+        @Override
+        public boolean isCommitting() {
+            return false;
+        }
     };
 
     /**
@@ -25,6 +30,12 @@ public interface Transactions {
      * @return empty where no transaction is active
      */
     <P extends Participant> Optional<P> join(Object key, Function<Optional<P>, P> newcomer);
+
+    /**
+     * Whether the callbacks before the commit of the present transaction have begun, so that a participant that joins now gets no
+     * call before the commit. True if this is not known.
+     */
+    boolean isCommitting();
 
     /** Callbacks at the end of one transaction, on its thread. */
     interface Participant {

@@ -115,6 +115,28 @@ class OutboxOrderTests {
         assertThat(stored()).containsExactly("two", "one", "three");
     }
 
+    /** Such a transaction joins too late for the call before the commit. */
+    @Test
+    void aCommitCountsBeforeItsCallbacksHaveRunIfItSendsInACallbackBeforeTheCommit() {
+        leaveOutATopic();
+        transactions.begin();
+        outbox.withdraw(relay.owner(), List.of());
+        transactions.beginCommit(() -> queue.send("one", HOUR));
+        TestTransactions.Suspended first = transactions.suspend();
+        sendAndCommit("two");
+        queue.time.advance(MILLI);
+        transactions.resume(first);
+        transactions.finishCommit(() -> {
+            if (!stored().contains("three")) {
+                sendAndCommit("three");
+                queue.time.advance(MILLI);
+            }
+        });
+        queue.time.advance(MILLI);
+
+        assertThat(stored()).containsExactly("two", "one", "three");
+    }
+
     @Test
     void aCommitDuringAPassOfManyRowsComesBeforeTransactionsThatBeginAfterIt() {
         transactions.begin();

@@ -620,6 +620,28 @@ class OutboxTests {
     }
 
     @Test
+    void doesNotReadABacklogAtEachCommitWhileATransactionIsOpen() {
+        queue.line.planByShard(
+                shard -> shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        transactions.begin();
+        queue.send("batch", HOUR);
+        TestTransactions.Suspended batch = transactions.suspend();
+        sendManyToOneShard();
+        advance(Duration.ofMillis(1));
+        outbox.takeCalls();
+
+        sendAndCommit("short");
+        advance(Duration.ofMillis(1));
+
+        assertThat(isStored("short")).isTrue();
+        assertThat(outbox.takeCalls()).containsExactly("write", "rows", "frames", "delete");
+        transactions.resume(batch);
+        transactions.commit();
+        advance(Duration.ofMillis(1));
+        assertThat(isStored("batch")).isTrue();
+    }
+
+    @Test
     void doesNotReadTheBacklogOfADeadProcessEachSecond() {
         holdTheLeaseOfADeadProcessThatHasLeft("left");
         sendManyToOneShard();

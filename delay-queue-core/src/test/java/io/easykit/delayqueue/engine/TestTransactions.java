@@ -28,6 +28,12 @@ final class TestTransactions implements Transactions {
     }
 
     private int savepoints;
+    private boolean isCommitting;
+
+    @Override
+    public boolean isCommitting() {
+        return isCommitting;
+    }
 
     @Override
     @SuppressWarnings("unchecked")
@@ -50,6 +56,7 @@ final class TestTransactions implements Transactions {
     void begin() {
         current = new ArrayList<>();
         savepoints = 0;
+        isCommitting = false;
     }
 
     /** As a nested transaction does when it begins. */
@@ -76,7 +83,7 @@ final class TestTransactions implements Transactions {
 
     /** As another thread would do that has a transaction of its own. */
     Suspended suspend() {
-        Suspended suspended = new Suspended(current, savepoints);
+        Suspended suspended = new Suspended(current, savepoints, isCommitting);
         current = null;
         return suspended;
     }
@@ -85,6 +92,7 @@ final class TestTransactions implements Transactions {
     void resume(Suspended suspended) {
         current = suspended.joined;
         savepoints = suspended.savepoints;
+        isCommitting = suspended.isCommitting;
     }
 
     /** A transaction that goes on later. */
@@ -92,10 +100,12 @@ final class TestTransactions implements Transactions {
 
         private final @Nullable List<Joined> joined;
         private final int savepoints;
+        private final boolean isCommitting;
 
-        private Suspended(@Nullable List<Joined> joined, int savepoints) {
+        private Suspended(@Nullable List<Joined> joined, int savepoints, boolean isCommitting) {
             this.joined = joined;
             this.savepoints = savepoints;
+            this.isCommitting = isCommitting;
         }
     }
 
@@ -106,6 +116,7 @@ final class TestTransactions implements Transactions {
 
     /** @param afterEach runs after each participant */
     void beginCommit(Runnable afterEach) {
+        isCommitting = true;
         participants().forEach(participant -> {
             participant.beforeCommit();
             afterEach.run();

@@ -84,6 +84,12 @@ final class SpringTransactions implements Transactions {
                 .orElseGet(() -> register(key, newcomer.apply(latest(all)))));
     }
 
+    @Override
+    public boolean isCommitting() {
+        End end = TransactionSynchronizationManager.isSynchronizationActive() ? End.current() : null;
+        return end == null || end.isBeforeCommit;
+    }
+
     @SuppressWarnings("TypeParameterUnusedInFormals")
     private static <P extends Participant> Optional<P> latest(List<Joined> all) {
         return all.isEmpty() ? Optional.empty() : first(all.subList(all.size() - 1, all.size()), joined -> true);
@@ -221,6 +227,7 @@ final class SpringTransactions implements Transactions {
         private final WeakReference<TransactionExecution> transaction;
 
         private final List<Joined> undecided = new ArrayList<>();
+        private boolean isBeforeCommit;
         private boolean commits;
         private boolean committed;
 
@@ -231,6 +238,11 @@ final class SpringTransactions implements Transactions {
         @Override
         public int getOrder() {
             return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            isBeforeCommit = true;
         }
 
         @Override

@@ -194,6 +194,21 @@ class SpringTransactionsTests {
         assertThat(heard).containsExactly("before commit", "rolled back");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void countsAsCommittingFromTheFirstCallbackBeforeTheCommit(boolean isReported) {
+        DataSourceTransactionManager manager = new DataSourceTransactionManager(database);
+        in(isReported ? listened(manager) : manager, () -> {
+            assertThat(transactions.isCommitting()).isEqualTo(!isReported);
+            beforeCommit(() -> {
+                assertThat(transactions.isCommitting()).isTrue();
+                heard.add("checked");
+            });
+        });
+
+        assertThat(heard).contains("checked");
+    }
+
     @Test
     void rollsBackWhatAFailingFlushHasJoinedIfTheRollbackFails() {
         assertThatThrownBy(() -> in(
