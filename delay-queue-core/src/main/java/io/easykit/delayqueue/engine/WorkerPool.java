@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 
 /**
  * A pool of threads. They take runs from a queue: a thread that ends a short run goes on with the next one, where a hand-over
- * would wake another thread for each. If the system starts no more threads, runs wait for those that there are.
+ * would wake another thread for each. If the system starts no more threads, a run goes to one that is idle, or is refused: other
+ * nodes may have threads.
  */
 final class WorkerPool implements Workers {
 
@@ -21,9 +22,17 @@ final class WorkerPool implements Workers {
 
     private final ThreadPoolExecutor pool;
 
+    /** Number of runs that have not ended. */
+    private final AtomicInteger open = new AtomicInteger();
+
     WorkerPool(int most, ThreadFactory threads) {
         this.pool = new ThreadPoolExecutor(
-                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+                most,
+                most,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> threads.newThread(() -> runUntilItsEnd(task)));
         pool.allowCoreThreadTimeOut(true);
     }
 
@@ -39,10 +48,24 @@ final class WorkerPool implements Workers {
             pool.execute(queued);
         } catch (OutOfMemoryError noThread) {
             // Until it is full, the pool makes a thread for each run, although others are idle.
-            pool.getQueue().add(queued);
-            refuseWithoutThreads(noThread);
+            if (open.get() > pool.getPoolSize()) {
+                queued.refuse(noThread);
+            } else {
+                pool.getQueue().add(queued);
+                refuseWithoutThreads(noThread);
+            }
         } catch (Throwable e) {
-            onRefusal.accept(e);
+            queued.refuse(e);
+        }
+    }
+
+    /** A thread that ends while runs wait starts another one, which may fail. */
+    private void runUntilItsEnd(Runnable task) {
+        try {
+            task.run();
+        } catch (OutOfMemoryError noThread) {
+            refuseWithoutThreads(noThread);
+            throw noThread;
         }
     }
 
@@ -50,7 +73,7 @@ final class WorkerPool implements Workers {
     private void refuseWithoutThreads(Throwable reason) {
         for (Runnable waiting : pool.getQueue()) {
             if (pool.getPoolSize() == 0 && pool.remove(waiting) && waiting instanceof QueuedRun queued) {
-                queued.onRefusal.accept(reason);
+                queued.refuse(reason);
             }
         }
     }
@@ -60,11 +83,29 @@ final class WorkerPool implements Workers {
         pool.shutdownNow();
     }
 
-    private record QueuedRun(Runnable work, Consumer<Throwable> onRefusal) implements Runnable {
+    private final class QueuedRun implements Runnable {
+
+        private final Runnable work;
+        private final Consumer<Throwable> onRefusal;
+
+        QueuedRun(Runnable work, Consumer<Throwable> onRefusal) {
+            this.work = work;
+            this.onRefusal = onRefusal;
+            open.incrementAndGet();
+        }
 
         @Override
         public void run() {
-            work.run();
+            try {
+                work.run();
+            } finally {
+                open.decrementAndGet();
+            }
+        }
+
+        void refuse(Throwable reason) {
+            open.decrementAndGet();
+            onRefusal.accept(reason);
         }
     }
 

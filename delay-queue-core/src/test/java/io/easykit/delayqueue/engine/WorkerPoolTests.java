@@ -1,8 +1,10 @@
 package io.easykit.delayqueue.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.time.LoopExecutor;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,13 +40,14 @@ class WorkerPoolTests {
 
         CompletableFuture<String> first = run(workers);
         assertThat(first.join()).isEqualTo("ran");
-        CompletableFuture<String> second = run(workers);
-        assertThat(second.join()).isEqualTo("ran");
+        // It is idle a moment after its run has ended.
+        await().until(() -> run(workers).join(), "ran"::equals);
         workers.stop();
     }
 
+    /** Other nodes may have threads, and its lease would be renewed until its turn. */
     @Test
-    void aRunWaitsForABusyThreadIfNoOtherCanBeMade() {
+    void aRunDoesNotWaitForABusyThreadIfNoOtherCanBeMade() {
         Workers workers = few(1);
         CountDownLatch end = new CountDownLatch(1);
         CompletableFuture<String> first = new CompletableFuture<>();
@@ -58,12 +61,10 @@ class WorkerPoolTests {
                     }
                 },
                 first::completeExceptionally);
-        CompletableFuture<String> second = run(workers);
-        assertThat(second).isNotDone();
+        assertThat(run(workers)).isCompletedWithValue("refused: unable to create native thread");
         end.countDown();
 
         assertThat(first.join()).isEqualTo("ran");
-        assertThat(second.join()).isEqualTo("ran");
         workers.stop();
     }
 
@@ -78,10 +79,39 @@ class WorkerPoolTests {
         assertThat(run(workers).join()).startsWith("refused: ");
     }
 
-    /** The system starts no more threads than these. */
+    @Test
+    void aQueuedRunIsRefusedIfTheLastThreadEndsAndNoOtherCanBeMade() {
+        Workers workers = few(1, 1);
+        CountDownLatch end = new CountDownLatch(1);
+        workers.execute(
+                () -> {
+                    awaitEnd(end);
+                    throw new AssertionError("defect");
+                },
+                refusal -> {});
+        CompletableFuture<String> second = run(workers);
+        end.countDown();
+
+        assertThat(second).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("refused: unable to create native thread");
+        workers.stop();
+    }
+
+    private static void awaitEnd(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static Workers few(int threads) {
+        return few(4, threads);
+    }
+
+    /** The system starts no more threads than these. */
+    private static Workers few(int most, int threads) {
         AtomicInteger left = new AtomicInteger(threads);
-        return new WorkerPool(4, task -> {
+        return new WorkerPool(most, task -> {
             if (left.getAndDecrement() <= 0) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
