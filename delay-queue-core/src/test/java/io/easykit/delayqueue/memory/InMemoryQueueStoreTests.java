@@ -51,7 +51,7 @@ class InMemoryQueueStoreTests {
         assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).wishes()).isEmpty();
     }
 
-    /** So listeners of tests poll each five seconds of virtual time only. */
+    /** So listeners of tests poll each ten seconds of virtual time only. */
     @Test
     void losesNoWakeups() {
         try (Subscription subscription = store.subscribe(List.of(new ShardKey("orders", 0)), (shard, due) -> {})) {
