@@ -4,6 +4,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -83,8 +84,10 @@ final class WorkerPool implements Workers {
         pool.shutdownNow();
     }
 
+    /** Runs once or is refused once, also if the pool has queued it when it reports that it could not start a thread. */
     private final class QueuedRun implements Runnable {
 
+        private final AtomicBoolean begun = new AtomicBoolean();
         private final Runnable work;
         private final Consumer<Throwable> onRefusal;
 
@@ -96,16 +99,20 @@ final class WorkerPool implements Workers {
 
         @Override
         public void run() {
-            try {
-                work.run();
-            } finally {
-                open.decrementAndGet();
+            if (begun.compareAndSet(false, true)) {
+                try {
+                    work.run();
+                } finally {
+                    open.decrementAndGet();
+                }
             }
         }
 
         void refuse(Throwable reason) {
-            open.decrementAndGet();
-            onRefusal.accept(reason);
+            if (begun.compareAndSet(false, true)) {
+                open.decrementAndGet();
+                onRefusal.accept(reason);
+            }
         }
     }
 
