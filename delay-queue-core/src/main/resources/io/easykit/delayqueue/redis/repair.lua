@@ -9,7 +9,7 @@
 --        ids wait again, leftovers were removed, counters were set
 checkCount(2)
 local NEXT = {state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = ''}
-local position, seen = ARGV[1], 0
+local position, seen = ARGV[1], 0 -- a page counts as ten entries at least: HSCAN of a large, sparse hash returns empty ones
 local most = toInteger(ARGV[2], 1, 100, 'count')
 check(NEXT[string.match(position, '^(%a+):%d+$')], 'not a position: ' .. position)
 local back, leftovers, set = {}, 0, {}
@@ -150,7 +150,7 @@ local function lookAtMessages(hash, cursor)
     if not known[id] then known[id], ids[#ids + 1] = true, id end
   end
   for i = 1, #ids, 100 do lookAt({unpack(ids, i, math.min(#ids, i + 99))}) end
-  seen = seen + #ids
+  seen = seen + math.max(#ids, 10)
   if page[1] ~= '0' then return hash .. ':' .. page[1] end
   local last = hash == 'errors' and redis.call('ZRANGE', waiting, '-1', '-1', 'WITHSCORES')
   local hasKeys = not last or last[2] and timeOf(last[2]) >= PARKED or redis.call('EXISTS', heldKeys) == 1
@@ -160,7 +160,7 @@ end
 local function lookAtHeld(cursor)
   local page = redis.call('HSCAN', heldKeys, cursor, 'COUNT', most)
   freeKeys(page[2])
-  seen = seen + #page[2] / 2
+  seen = seen + math.max(#page[2] / 2, 10)
   return page[1] ~= '0' and 'held:' .. page[1] or NEXT.held
 end
 
@@ -169,7 +169,7 @@ local function lookAtParkedFrom(cursor)
   local to = cursor + most
   local entries = redis.call('ZRANGE', waiting, string.format('%d', -to), string.format('%d', -cursor - 1), 'WITHSCORES')
   lookAtParked(entries)
-  seen = seen + #entries / 2
+  seen = seen + math.max(#entries / 2, 10)
   local isMore = #entries == 2 * most and timeOf(entries[2]) >= PARKED
   return isMore and 'parked:' .. string.format('%d', to) or NEXT.parked
 end
