@@ -17,7 +17,8 @@ public interface FleetAdmin {
     List<String> topics();
 
     /**
-     * Checks that a topic was ever sent to or listened to, or has a shard count in the settings of this node.
+     * Checks that a topic was ever sent to or listened to, or has a shard count in the settings of this node. Does nothing
+     * while the queue is disabled.
      *
      * @throws UnknownTopicException if not. It names the known topics
      */

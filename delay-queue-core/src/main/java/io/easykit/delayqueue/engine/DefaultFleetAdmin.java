@@ -5,6 +5,7 @@ import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.admin.UnknownTopicException;
+import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
@@ -49,7 +50,9 @@ final class DefaultFleetAdmin implements FleetAdmin {
 
     @Override
     public void requireUsed(String topic) {
-        if (!topics.isUsed(topic) && !topics().contains(topic)) {
+        // A queue that is disabled keeps no topics.
+        boolean isEnabled = store.fleet() != FleetStore.NONE;
+        if (isEnabled && !topics.isUsed(topic) && !topics().contains(topic)) {
             throw new UnknownTopicException(topic, topics());
         }
     }
