@@ -119,13 +119,16 @@ final class CacheCluster implements ClusterUpkeep {
         if (started) {
             started = false;
             workers.stop();
-            // Those that no round has ended yet. What fails is delivered below.
-            lateCommits.endClosed();
-            if (outbox != null) {
-                outbox.stop();
+            try {
+                // Those that no round has ended yet. What fails is delivered below.
+                lateCommits.endClosed();
+            } finally {
+                if (outbox != null) {
+                    outbox.stop();
+                }
+                lateCommits.stopped(id);
+                afterStop.stopped();
             }
-            lateCommits.stopped(id);
-            afterStop.stopped();
         }
     }
 
