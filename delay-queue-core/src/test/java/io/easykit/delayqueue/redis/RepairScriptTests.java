@@ -48,6 +48,16 @@ class RepairScriptTests {
         assertThat(sweep()).containsExactly(new Repaired("", List.of(), 0, List.of()));
     }
 
+    /** HSCAN of a large, sparse hash returns empty pages. */
+    @Test
+    void aCallEndsAfterSomePagesAlsoIfTheyAreEmpty() {
+        Arguments ofTen = new Arguments().add(Repaired.BEGIN).add(10);
+
+        Repaired page = Replies.repaired(shard.store.scripts.list(QueueScript.REPAIR, KEY, ofTen));
+
+        assertThat(page.next()).isEqualTo("errors:0");
+    }
+
     @Test
     void whatWasRepairedIsReportedBeforeThePageThatIsRefused() {
         shard.seed("HSET state a 5:1:0:0:900:o\nSET m:a one\nSET errors x");

@@ -180,6 +180,24 @@ class LoadBulkheadTests {
     }
 
     @Test
+    void staysForTheReadersOfAClusterWhileAnotherMasterIsAway() throws Exception {
+        Workbench bench = new Workbench();
+        bench.store.inParts(2);
+        EasyCacheEngine cache = bench.node(withLoads(4));
+        CacheCluster cluster = cache.cluster(CacheSpec.DEFAULT_CLUSTER);
+        cluster.workers().get(0).tick();
+        assertThat(cluster.availability().breakers()).hasSize(2);
+        cluster.availability().breakers().forEach(LoadBulkheadTests::lose);
+
+        recover(cluster.workers().get(0));
+        bench.clock.advance(Duration.ofSeconds(3));
+
+        assertThat(cluster.availability().masters().values())
+                .containsExactlyInAnyOrder(State.AVAILABLE, State.UNAVAILABLE);
+        assertThat(loadsAtATime(cache, 10)).isEqualTo(4);
+    }
+
+    @Test
     void givesAnExpiredValueInsteadOfWaitingForAPermitInVain() throws Exception {
         Workbench bench = new Workbench();
         CacheSpec<String> spec = Workbench.ap();
@@ -276,15 +294,27 @@ class LoadBulkheadTests {
 
     /** A cache whose Redis is back since this moment. */
     private static EasyCacheEngine recovered(Workbench bench, int concurrentLoads) {
-        EasyCacheEngine cache = bench.node(new DegradedOptions(
-                Duration.ofMinutes(1), concurrentLoads, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2));
+        EasyCacheEngine cache = bench.node(withLoads(concurrentLoads));
         CacheCluster cluster = Objects.requireNonNull(cache.cluster(CacheSpec.DEFAULT_CLUSTER));
-        cluster.availability().breakers().get(0).unavailable(new StoreUnavailableException("away", true, null));
-        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
-            cluster.workers().get(0).tick();
-        }
+        lose(cluster.availability().breakers().get(0));
+        recover(cluster.workers().get(0));
         assertThat(cluster.availability().state()).isEqualTo(State.AVAILABLE);
         return cache;
+    }
+
+    private static DegradedOptions withLoads(int concurrentLoads) {
+        return new DegradedOptions(
+                Duration.ofMinutes(1), concurrentLoads, CpReads.BYPASS, CpUpdates.REFUSE, ApUpdates.PROCEED, 2);
+    }
+
+    private static void lose(CircuitBreaker breaker) {
+        breaker.unavailable(new StoreUnavailableException("away", true, null));
+    }
+
+    private static void recover(RecoveryWorker worker) {
+        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+            worker.tick();
+        }
     }
 
     /** How many of the readers load while the others wait. */
@@ -296,7 +326,7 @@ class LoadBulkheadTests {
         CountDownLatch gate = new CountDownLatch(1);
         List<Caller<String>> all = new ArrayList<>();
         for (int i = 0; i < readers; i++) {
-            CacheKey<String> key = patient.key(readers, i);
+            CacheKey<String> key = patient.key(1_000 * readers + i);
             all.add(Workbench.call(() -> cache.fetch(key, () -> {
                 running.incrementAndGet();
                 assertThat(gate.await(30, TimeUnit.SECONDS)).isTrue();

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
@@ -145,6 +146,22 @@ class StoppedClusterTests extends TwoNodes {
             assertThat(log.warnings()).isEmpty();
         }
         assertThat(bench.store.parts(key)).doesNotContain("intents");
+    }
+
+    /** A defect, which no round of a worker has met before. */
+    @Test
+    void reportsTheOthersAlthoughAnEndFails() {
+        EasyCacheEngine running = running();
+        CacheCluster cluster = running.cluster(CacheSpec.DEFAULT_CLUSTER);
+        Thread stopping = Thread.currentThread();
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            cluster.whenClosed(() -> true, () -> {});
+            cluster.whenClosed(() -> Thread.currentThread() != stopping, () -> {
+                throw new IllegalStateException("a defect");
+            });
+            assertThatThrownBy(running::stop).hasMessage("a defect");
+            assertThat(log.warnings()).singleElement().asString().contains("when the cache was stopped: 1.");
+        }
     }
 
     /** It waits to end a second time, when all nodes have read the epochs. */

@@ -40,7 +40,10 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The cache reads from Redis and takes CP updates again soon after a fail-over, with nothing set by the user. */
+/**
+ * The cache reads from Redis and takes CP updates again soon after a fail-over, with nothing set by the user. A stop does not wait long for a
+ * master that hangs.
+ */
 class FailoverIntegrationTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
@@ -187,6 +190,43 @@ class FailoverIntegrationTests {
         assertWorksWithin(SOON, cache, lost);
     }
 
+    @Test
+    void aStopWaitsOnceForAMasterThatHangsAndClearsTheOthers() {
+        CacheSpec<String> names = CacheSpec.of("name", String.class);
+        RedisCluster cluster = open(RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no"));
+        EasyCacheEngine stopping = ofCluster(cluster);
+        EasyCacheEngine other = ofCluster(cluster);
+        List<CacheKey<String>> keys = cluster.masters().stream()
+                .map(master -> keyOn(cluster, master, names))
+                .toList();
+        keys.forEach(key -> {
+            assertThat(stopping.fetch(key, () -> "old")).isEqualTo("old");
+            assertThat(other.fetch(key, () -> "not stored")).isEqualTo("old");
+        });
+
+        cluster.masters().get(0).pause();
+        stopping.update(List.of(names.all()), () -> null);
+        long began = System.nanoTime();
+        try (LogCapture log = LogCapture.of("io.easykit.cache.engine")) {
+            stopping.stop();
+
+            assertThat(log.warnings()).singleElement().asString().contains("all of 'name'");
+        }
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(2));
+        for (CacheKey<String> key : keys.subList(1, 3)) {
+            await().untilAsserted(
+                            () -> assertThat(other.fetch(key, () -> "new")).isEqualTo("new"));
+        }
+    }
+
+    private EasyCacheEngine ofCluster(RedisCluster cluster) {
+        EasyCacheEngine cache =
+                cache(new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
+        await().until(() -> nodes(cache).size() == 3);
+        return cache;
+    }
+
     private static Map<String, State> nodes(EasyCacheEngine cache) {
         return requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER)).masters();
     }
@@ -259,8 +299,12 @@ class FailoverIntegrationTests {
     }
 
     private static CacheKey<String> keyOn(RedisCluster cluster, RedisServer master) {
+        return keyOn(cluster, master, SPEC);
+    }
+
+    private static CacheKey<String> keyOn(RedisCluster cluster, RedisServer master, CacheSpec<String> spec) {
         return IntStream.range(0, 1_000)
-                .mapToObj(SPEC::key)
+                .mapToObj(spec::key)
                 .filter(key -> cluster.masterOf("ec:" + key.name()).equals(master))
                 .findFirst()
                 .orElseThrow();
