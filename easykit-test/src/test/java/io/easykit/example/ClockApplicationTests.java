@@ -22,21 +22,21 @@ import org.springframework.context.annotation.Import;
 
 @SpringBootTest
 @AutoConfigureTestDelayQueue
-class ReminderApplicationTests {
+class ClockApplicationTests {
 
     @Autowired
     DelayQueueTester queue;
 
     @Autowired
-    Reminders reminders;
+    Receipts receipts;
 
     @Test
-    void remindsAfterThirtyMinutes() {
-        reminders.remind("Ann", Duration.ofMinutes(30));
+    void printsTheTimeOfTheTest() {
+        receipts.print("Ann", Duration.ofMinutes(30));
 
         queue.advance(Duration.ofMinutes(30));
 
-        assertThat(reminders.sent()).containsExactly("Ann at " + queue.now());
+        assertThat(receipts.printed()).containsExactly("Ann at " + queue.now());
     }
 
     @TestConfiguration
@@ -50,31 +50,31 @@ class ReminderApplicationTests {
 
     @SpringBootConfiguration
     @EnableAutoConfiguration
-    @Import({Reminders.class, VirtualClock.class})
+    @Import({Receipts.class, VirtualClock.class})
     static class Application {}
 
-    static class Reminders {
+    static class Receipts {
 
         private final DelayQueueTemplate queue;
         private final Clock clock;
-        private final List<String> sent = new ArrayList<>();
+        private final List<String> printed = new ArrayList<>();
 
-        Reminders(DelayQueueTemplate queue, Clock clock) {
+        Receipts(DelayQueueTemplate queue, Clock clock) {
             this.queue = queue;
             this.clock = clock;
         }
 
-        void remind(String to, Duration delay) {
-            queue.send("reminder", to, delay);
+        void print(String to, Duration delay) {
+            queue.send("receipt", to, delay);
         }
 
-        @DelayListener(topic = "reminder")
-        void send(String to) {
-            sent.add(to + " at " + Instant.now(clock));
+        @DelayListener(topic = "receipt")
+        void printNow(String to) {
+            printed.add(to + " at " + Instant.now(clock));
         }
 
-        List<String> sent() {
-            return sent;
+        List<String> printed() {
+            return printed;
         }
     }
 }

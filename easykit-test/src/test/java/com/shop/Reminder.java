@@ -1,0 +1,3 @@
+package com.shop;
+
+public record Reminder(String customer, String text) {}

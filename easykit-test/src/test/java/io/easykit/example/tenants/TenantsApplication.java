@@ -1,0 +1,6 @@
+package io.easykit.example.tenants;
+
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+@SpringBootApplication
+class TenantsApplication {}
