@@ -33,6 +33,7 @@ class ShopTests {
     void remindsInTime() {
         reminders.remind("Ann", "Your lamp has arrived", Duration.ofMillis(500));
 
-        await().untilAsserted(() -> assertThat(reminders.sent()).contains(new Reminder("Ann", "Your lamp has arrived")));
+        Reminder expected = new Reminder("Ann", "Your lamp has arrived");
+        await().untilAsserted(() -> assertThat(reminders.sent()).contains(expected));
     }
 }

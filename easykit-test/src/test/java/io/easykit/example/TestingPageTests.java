@@ -26,11 +26,11 @@ class TestingPageTests {
             "io/easykit/example/offers/OfferApplicationTests.java",
             "io/easykit/example/tenants/Tenants.java",
             "io/easykit/example/OrderQueue.java");
-    private static final List<String> SHOP = List.of(
-            "ShopApplication.java", "Prices.java", "Reminder.java", "Reminders.java", "ShopTests.java");
+    private static final List<String> SHOP =
+            List.of("ShopApplication.java", "Prices.java", "Reminder.java", "Reminders.java", "ShopTests.java");
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
-    private static final Pattern LINK =
-            Pattern.compile("```java\n[^`]*```\n\n[^\n]*\\]\\((?:\\.\\./)+easykit-test/src/test/java/[\\w/]+\\.java\\)");
+    private static final Pattern LINK = Pattern.compile(
+            "```java\n[^`]*```\n\n[^\n]*\\]\\((?:\\.\\./)+easykit-test/src/test/java/[\\w/]+\\.java\\)");
 
     private static List<String> lines(String code) {
         return code.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
@@ -98,7 +98,8 @@ class TestingPageTests {
 
         assertThat(blocks).hasSameSizeAs(SHOP);
         for (int i = 0; i < SHOP.size(); i++) {
-            assertThat(blocks.get(i)).isEqualTo(Files.readString(HERE.resolve("com/shop").resolve(SHOP.get(i))));
+            assertThat(blocks.get(i))
+                    .isEqualTo(Files.readString(HERE.resolve("com/shop").resolve(SHOP.get(i))));
         }
     }
 }
