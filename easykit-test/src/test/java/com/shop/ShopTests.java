@@ -9,7 +9,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 
-@SpringBootTest(properties = {"easy-cache.key-prefix=test:ec:", "delay-queue.key-prefix=test:dq:"})
+@SpringBootTest(
+        properties = {
+            "easy-cache.key-prefix=test:ec:",
+            "easy-cache.require-redis-at-start=true",
+            "delay-queue.key-prefix=test:dq:"
+        })
 class ShopTests {
 
     @Autowired
