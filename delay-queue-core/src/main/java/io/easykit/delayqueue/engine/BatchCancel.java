@@ -86,11 +86,11 @@ final class BatchCancel {
     /** Adds the known outcomes, and returns the last failure; null if there was none. */
     private @Nullable DelayQueueException cancel(
             Map<ShardKey, List<String>> byShard, Map<String, ChangeOutcome> known) {
-        Patience patience = new Patience(nanos);
+        OutageTimeLimit outageLimit = new OutageTimeLimit(nanos);
         DelayQueueException[] failure = new DelayQueueException[1];
         byShard.forEach((shard, ids) -> Batches.of(ids).forEach(some -> {
             try {
-                patience.call(shard, () -> cancel(shard, some, known));
+                outageLimit.call(shard, () -> cancel(shard, some, known));
             } catch (DelayQueueException e) {
                 failure[0] = e;
             }

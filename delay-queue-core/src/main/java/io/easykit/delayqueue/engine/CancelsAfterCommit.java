@@ -28,21 +28,21 @@ final class CancelsAfterCommit {
     }
 
     /** @param messages topic and id of each */
-    void cancel(List<Map.Entry<String, String>> messages, Patience patience) {
+    void cancel(List<Map.Entry<String, String>> messages, OutageTimeLimit outageLimit) {
         messages.stream()
                 .collect(Collectors.groupingBy(
                         Map.Entry::getKey,
                         LinkedHashMap::new,
                         Collectors.mapping(Map.Entry::getValue, Collectors.toList())))
-                .forEach((topic, ids) -> cancel(topic, ids, patience));
+                .forEach((topic, ids) -> cancel(topic, ids, outageLimit));
     }
 
-    private void cancel(String topic, List<String> ids, Patience patience) {
+    private void cancel(String topic, List<String> ids, OutageTimeLimit outageLimit) {
         List<String> failed = new ArrayList<>();
         RuntimeException[] failure = new RuntimeException[1];
         byExpectedShard(topic, ids).forEach((expected, all) -> Batches.of(all).forEach(some -> {
             try {
-                patience.call(expected, () -> cancelNow(topic, some));
+                outageLimit.call(expected, () -> cancelNow(topic, some));
             } catch (RuntimeException e) {
                 failed.addAll(some);
                 failure[0] = e;

@@ -50,7 +50,7 @@ final class ConsumerWatch {
     }
 
     private void check(String topic, Duration limit, Places places) {
-        TopicStats stats = EachShard.patient(engine.loops()::nanos, silent)
+        TopicStats stats = EachShard.withOutageLimit(engine.loops()::nanos, silent)
                 .countAll(topic, engine.topics().keysToLookAt(topic), engine.store());
         // Messages may be due in a shard that was not counted.
         boolean mayBeDue = stats.due() > 0 || !stats.refused().isEmpty();

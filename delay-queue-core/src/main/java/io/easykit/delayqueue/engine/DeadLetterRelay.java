@@ -110,12 +110,12 @@ final class DeadLetterRelay {
         private boolean isBehind; // notices of an earlier pass over the dead letters were not stored
         private boolean hasMissed; // nor were some of the present pass
         private @Nullable DelayQueueException failure;
-        private Patience patience;
+        private OutageTimeLimit outageLimit;
 
         ShardRelay(ShardKey shard) {
             this.shard = shard;
             this.fullAt = engine.loops().nanos() + FULL_PAUSE;
-            this.patience = new Patience(engine.loops()::nanos);
+            this.outageLimit = new OutageTimeLimit(engine.loops()::nanos);
         }
 
         /**
@@ -124,7 +124,7 @@ final class DeadLetterRelay {
          */
         void run(BooleanSupplier isStopped) {
             failure = null;
-            patience = new Patience(engine.loops()::nanos);
+            outageLimit = new OutageTimeLimit(engine.loops()::nanos);
             announceSome(isStopped);
             if (failure != null) {
                 throw failure;
@@ -237,7 +237,7 @@ final class DeadLetterRelay {
         private void send(ShardKey to, List<Notice> some) {
             boolean[] isSent = new boolean[1];
             try {
-                patience.call(
+                outageLimit.call(
                         to,
                         () -> isSent[0] =
                                 isSent(to, some.stream().map(Notice::message).toList()));

@@ -279,7 +279,7 @@ public final class DelayQueueEngine implements AutoCloseable {
          * nothing. While it blocks, messages wait here. Tasks refused, or run by the caller, are handed back; dropped ones stay in flight.
          */
         public Builder workers(@Nullable Executor workers) {
-            this.workers = workers == null ? WorkerPool.FOR_EACH : GivenWorkers.on(workers);
+            this.workers = workers == null ? WorkerPool.FOR_EACH : ExecutorWorkers.on(workers);
             return this;
         }
 

@@ -18,8 +18,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does the same with each shard of a topic. A shard that the store refuses, because one of its keys is damaged, does not hide
- * the others. An outage of the store ends it at once, unless it is {@linkplain #patient patient}. A failure after a
+ * Makes a call for each shard of a topic, and collects the refusals. A shard that the store refuses, because one of its keys is
+ * damaged, does not hide the others. An outage of the store ends it at once, unless it was created {@linkplain #withOutageLimit with a limit}. A failure after a
  * {@linkplain #changed change} has an unknown outcome.
  */
 final class EachShard {
@@ -27,7 +27,7 @@ final class EachShard {
     private static final String IN_PART = "A part of the change may have been made: ";
 
     private final List<DelayQueueException> refusals = new ArrayList<>();
-    private final @Nullable Patience patience;
+    private final @Nullable OutageTimeLimit outageLimit;
     private final Set<ShardKey> silent;
     private int done;
     private boolean changed;
@@ -36,8 +36,8 @@ final class EachShard {
         this(null, new HashSet<>());
     }
 
-    private EachShard(@Nullable Patience patience, Set<ShardKey> silent) {
-        this.patience = patience;
+    private EachShard(@Nullable OutageTimeLimit outageLimit, Set<ShardKey> silent) {
+        this.outageLimit = outageLimit;
         this.silent = silent;
     }
 
@@ -46,8 +46,8 @@ final class EachShard {
      *
      * @param silent shards that did not answer lately, which come last; updated by the calls
      */
-    static EachShard patient(LongSupplier nanos, Set<ShardKey> silent) {
-        return new EachShard(new Patience(nanos), silent);
+    static EachShard withOutageLimit(LongSupplier nanos, Set<ShardKey> silent) {
+        return new EachShard(new OutageTimeLimit(nanos), silent);
     }
 
     void attemptAll(List<ShardKey> shards, Consumer<ShardKey> action) {
@@ -58,16 +58,16 @@ final class EachShard {
 
     void attempt(ShardKey shard, Consumer<ShardKey> action) {
         try {
-            if (patience == null) {
+            if (outageLimit == null) {
                 action.accept(shard);
             } else {
-                patience.call(shard, () -> call(shard, action));
+                outageLimit.call(shard, () -> call(shard, action));
             }
             done++;
         } catch (StoreRefusedException e) {
             refusals.add(e);
         } catch (StoreUnavailableException e) {
-            if (patience == null) {
+            if (outageLimit == null) {
                 StoreUnavailableException outage = changed ? inPart(e) : e;
                 refusals.forEach(outage::addSuppressed);
                 throw outage;

@@ -215,7 +215,7 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
         }
     }
 
-    /** Waits for at most two jobs without a reply, as {@link Patience} does. Those come last the next time. */
+    /** Waits for at most two jobs without a reply, as {@link OutageTimeLimit} does. Those come last the next time. */
     private void attemptAll(List<String> free) {
         unanswered.retainAll(free);
         List<String> last = List.copyOf(unanswered);
@@ -230,9 +230,9 @@ final class JobRunner implements LoopExecutor.Step, AutoCloseable {
                 log.debug("Job {} is tried again later", id, e);
                 unanswered.add(id);
                 looksWithin(WATCH_PAUSE);
-                waits += loops.nanos() - begin >= Patience.A_WAIT ? 1 : 0;
+                waits += loops.nanos() - begin >= OutageTimeLimit.A_WAIT ? 1 : 0;
             }
-            if (waits == Patience.MOST_WAITS) {
+            if (waits == OutageTimeLimit.MOST_WAITS) {
                 return;
             }
         }

@@ -159,7 +159,7 @@ public final class ListenerContainer implements RunningListeners.Member {
      */
     public static void stopAll(Collection<ListenerContainer> containers) {
         containers.forEach(ListenerContainer::beginStop);
-        StopOfAll.run(containers, ListenerContainer::beginStopping, ListenerContainer::stop);
+        StopTogether.run(containers, ListenerContainer::beginStopping, ListenerContainer::stop);
     }
 
     /** Throws if no thread can be started that waits for the loops, which end all the same. May be repeated. */

@@ -165,8 +165,8 @@ final class OutboxPass {
     /** The calls of one pass. It waits for two timeouts of the store at most, and for two for shard counts. */
     private final class Calls {
 
-        private final Patience counts = storage.patience();
-        private final Patience sends = storage.patience();
+        private final OutageTimeLimit counts = storage.outageLimit();
+        private final OutageTimeLimit sends = storage.outageLimit();
         private final BooleanSupplier mayStore;
 
         /** Number of the first row in hand. */

@@ -57,7 +57,7 @@ final class OutboxStorage {
         storage.store(messages, new SendRetry(loops, Duration.ZERO, commandTimeout));
     }
 
-    Patience patience() {
-        return new Patience(loops::nanos);
+    OutageTimeLimit outageLimit() {
+        return new OutageTimeLimit(loops::nanos);
     }
 }

@@ -61,7 +61,7 @@ final class PreparedMessageStore {
      *
      * @param all messages of the caller's list, for the exception
      */
-    void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, Patience first) {
+    void storeMany(List<PreparedMessage> messages, List<PreparedMessage> all, SendRetry retry, OutageTimeLimit first) {
         Round round = new Round(first, retry);
         try {
             retry.send(messages, round::send, encoder::reroute);
@@ -74,9 +74,9 @@ final class PreparedMessageStore {
     }
 
     /** Stores messages again that met another one of the same id just before the commit. A failure is a warning. */
-    void storeAgain(List<PreparedMessage> duplicates, Patience patience) {
+    void storeAgain(List<PreparedMessage> duplicates, OutageTimeLimit outageLimit) {
         try {
-            PreparedMessage.byShard(duplicates, (shard, some) -> patience.call(shard, () -> call(shard, some)));
+            PreparedMessage.byShard(duplicates, (shard, some) -> outageLimit.call(shard, () -> call(shard, some)));
         } catch (DelayQueueException e) {
             lines.warn(
                     log,
@@ -93,11 +93,11 @@ final class PreparedMessageStore {
 
         private final Set<PreparedMessage> refused = new HashSet<>();
         private final SendRetry retry;
-        private Patience patience;
+        private OutageTimeLimit outageLimit;
         private @Nullable DelayQueueException refusal;
 
-        Round(Patience first, SendRetry retry) {
-            this.patience = first;
+        Round(OutageTimeLimit first, SendRetry retry) {
+            this.outageLimit = first;
             this.retry = retry;
         }
 
@@ -108,7 +108,7 @@ final class PreparedMessageStore {
                     .toList();
             PreparedMessage.byShard(open, (shard, some) -> {
                 try {
-                    patience.call(shard, () -> call(shard, some, retry));
+                    outageLimit.call(shard, () -> call(shard, some, retry));
                 } catch (StoreUnavailableException e) {
                     failure[0] = failure[0] == null ? e : failure[0];
                 } catch (DelayQueueException e) {
@@ -116,7 +116,7 @@ final class PreparedMessageStore {
                     refused.addAll(some);
                 }
             });
-            patience = new Patience(nanos);
+            outageLimit = new OutageTimeLimit(nanos);
             if (failure[0] != null) {
                 throw failure[0];
             }

@@ -92,17 +92,17 @@ final class RolledBackSends implements AutoCloseable {
     void cancel(List<PreparedMessage> messages) {
         List<PreparedMessage> own =
                 messages.stream().filter(PreparedMessage::mayBeStored).toList();
-        Patience patience = new Patience(nanos);
+        OutageTimeLimit outageLimit = new OutageTimeLimit(nanos);
         PreparedMessage.byShard(
                 own,
-                (shard, batch) -> attempt(shard, batch.stream().map(Stored::of).toList(), patience));
+                (shard, batch) -> attempt(shard, batch.stream().map(Stored::of).toList(), outageLimit));
     }
 
     /** False if the store did not answer, so that they wait for the next round. */
-    private boolean attempt(ShardKey shard, List<Stored> some, Patience patience) {
+    private boolean attempt(ShardKey shard, List<Stored> some, OutageTimeLimit outageLimit) {
         boolean[] called = new boolean[1];
         try {
-            patience.call(shard, () -> {
+            outageLimit.call(shard, () -> {
                 called[0] = true;
                 List<ChangeOutcome> outcomes =
                         store.cancel(shard, some.stream().map(Stored::target).toList());
@@ -145,7 +145,7 @@ final class RolledBackSends implements AutoCloseable {
     private void round() {
         for (ShardKey shard : beginRound()) {
             List<Stored> some = take(shard);
-            while (!some.isEmpty() && attempt(shard, some, new Patience(nanos))) {
+            while (!some.isEmpty() && attempt(shard, some, new OutageTimeLimit(nanos))) {
                 some = take(shard);
             }
         }

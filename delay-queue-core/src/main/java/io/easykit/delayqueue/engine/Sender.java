@@ -106,7 +106,7 @@ final class Sender {
                 }
             }
         }
-        storage.storeMany(now, all, retry, new Patience(loops::nanos));
+        storage.storeMany(now, all, retry, new OutageTimeLimit(loops::nanos));
         later.forEach(Runnable::run);
         return results(all);
     }
@@ -119,7 +119,7 @@ final class Sender {
                 .map(participation -> participation.keepsCancel(message))
                 .orElse(false);
         if (!isKept) {
-            cancelsAfterCommit.cancel(List.of(message), new Patience(loops::nanos));
+            cancelsAfterCommit.cancel(List.of(message), new OutageTimeLimit(loops::nanos));
         }
     }
 
@@ -184,7 +184,7 @@ final class Sender {
         private final List<Map.Entry<String, String>> cancels = new ArrayList<>();
 
         private final List<Participation> openParticipations = new ArrayList<>();
-        private Patience patience = new Patience(loops::nanos);
+        private OutageTimeLimit outageLimit = new OutageTimeLimit(loops::nanos);
 
         /**
          * Of several messages with one key only the first is stored, also if it has run before the call of the last. It waits for
@@ -223,9 +223,9 @@ final class Sender {
             openParticipations.remove(participation);
             if (openParticipations.isEmpty()) {
                 List<Map.Entry<String, String>> all = List.copyOf(cancels);
-                Patience last = patience;
+                OutageTimeLimit last = outageLimit;
                 cancels.clear();
-                patience = new Patience(loops::nanos);
+                outageLimit = new OutageTimeLimit(loops::nanos);
                 cancelsAfterCommit.cancel(all, last);
             }
         }
@@ -294,7 +294,7 @@ final class Sender {
         }
 
         private void sendAfterCommit() {
-            whole.storeOnce(after, first -> storage.storeMany(first, after, retryPrepared(first), whole.patience));
+            whole.storeOnce(after, first -> storage.storeMany(first, after, retryPrepared(first), whole.outageLimit));
             requireReplicated(after);
         }
 
@@ -307,7 +307,7 @@ final class Sender {
             List<PreparedMessage> duplicates = before.stream()
                     .filter(message -> message.isDuplicate() && !whole.stored.containsKey(message.key()))
                     .toList();
-            storage.storeAgain(firstOfEachKey(duplicates), whole.patience);
+            storage.storeAgain(firstOfEachKey(duplicates), whole.outageLimit);
             duplicates.forEach(message -> whole.stored.putIfAbsent(message.key(), message));
         }
 

@@ -186,7 +186,8 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     /** Each step waits for two silent shards at most. Those whose consumers get no answer come last. */
     private EachShard eachShard() {
-        return EachShard.patient(engine.loops()::nanos, engine.standstills().unanswered());
+        return EachShard.withOutageLimit(
+                engine.loops()::nanos, engine.standstills().unanswered());
     }
 
     private void purge() {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * takes values only while the store is unavailable: a single call that fails gives no reader a value that updates of other nodes
  * have not reached.
  *
- * <p>A reader takes a {@linkplain KeyStamps stamp} before it loads. An entry is returned only while its stamp holds, so one that
+ * <p>A reader takes a {@linkplain InvalidationStamps stamp} before it loads. An entry is returned only while its stamp holds, so one that
  * is put in too late is never seen.
  *
  * <p>Immutable values are kept as they are, others as bytes, so that each reader has an object of its own, as from Redis.
@@ -26,7 +26,7 @@ final class LocalEntries {
     private final ValueEnvelopes values;
     private final Duration ttl;
     private final Predicate<CacheKey<?>> unavailable;
-    private final KeyStamps stamps = new KeyStamps();
+    private final InvalidationStamps stamps = new InvalidationStamps();
 
     /**
      * @param ttl longest life of an entry

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * in after it.
  *
  * <p>A reader takes a {@link Stamp} before it sends its command. Updates of this node change the stamp of their key, see
- * {@link KeyStamps}. An entry is returned only while its stamp holds, so one that is put in too late is never seen.
+ * {@link InvalidationStamps}. An entry is returned only while its stamp holds, so one that is put in too late is never seen.
  */
 final class NearEntries {
 
     private final LocalLevel level;
-    private final KeyStamps stamps = new KeyStamps();
+    private final InvalidationStamps stamps = new InvalidationStamps();
 
     NearEntries(LocalLevel level) {
         this.level = level;
@@ -26,7 +26,7 @@ final class NearEntries {
     /**
      * Taken before a command is sent.
      *
-     * @param count that of {@link KeyStamps}
+     * @param count that of {@link InvalidationStamps}
      * @param sentAt ticker time before the command was sent
      */
     record Stamp(long count, long sentAt) {}

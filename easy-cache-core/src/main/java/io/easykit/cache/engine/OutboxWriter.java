@@ -43,14 +43,14 @@ final class OutboxWriter {
     });
 
     private final AtomicBoolean failing = new AtomicBoolean();
-    private final LateWrites late;
-    private final UnwrittenInvalidations unwritten = new UnwrittenInvalidations(LateWrites.MOST);
+    private final OutboxWriteQueue late;
+    private final UnwrittenInvalidations unwritten = new UnwrittenInvalidations(OutboxWriteQueue.MOST);
 
     OutboxWriter(String clusterId, Outbox outbox, Ticker ticker) {
         this.clusterId = clusterId;
         this.outbox = outbox;
         this.ticker = ticker;
-        this.late = new LateWrites(clusterId, ticker);
+        this.late = new OutboxWriteQueue(clusterId, ticker);
     }
 
     void start() {

@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.engine.ExpiredValues.Found;
-import io.easykit.cache.engine.SoftLoads.Waited;
+import io.easykit.cache.engine.SoftTimeoutLoads.Waited;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Soft timeout</h2>
  *
- * With a {@code load-soft-timeout} the whole miss runs in the background ({@link SoftLoads}) if the loader can leave the
+ * With a {@code load-soft-timeout} the whole miss runs in the background ({@link SoftTimeoutLoads}) if the loader can leave the
  * reader's thread and there is an expired value. When the time is over the store is read once more.
  */
 final class StaleOnError {
@@ -41,7 +41,7 @@ final class StaleOnError {
     private final FailedLoads failed;
     private final Refreshes refreshes;
     private final UncachedLoads uncachedLoads;
-    private final SoftLoads soft;
+    private final SoftTimeoutLoads soft;
     private final CacheListener listener;
 
     StaleOnError(ReadParts parts, ExpiredValues expired, LoadBulkhead limit, EngineContext engine) {
@@ -49,7 +49,7 @@ final class StaleOnError {
         this.failed = parts.failed();
         this.refreshes = parts.refreshes();
         this.uncachedLoads = parts.uncachedLoads();
-        this.soft = new SoftLoads(limit, engine);
+        this.soft = new SoftTimeoutLoads(limit, engine);
         this.listener = engine.listener();
     }
 

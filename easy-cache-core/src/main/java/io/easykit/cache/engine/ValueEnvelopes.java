@@ -21,12 +21,12 @@ final class ValueEnvelopes {
     private static final byte[] NO_PAYLOAD = {};
 
     private final ValueCodec codec;
-    private final RoundTrips roundTrips;
+    private final VerifyingEncoder encoder;
     private final ValueTtls ttls = new ValueTtls();
 
     ValueEnvelopes(ValueCodec codec) {
         this.codec = codec;
-        this.roundTrips = new RoundTrips(codec);
+        this.encoder = new VerifyingEncoder(codec);
     }
 
     /** Null if it is unreadable: garbage, another format, another type's bytes. */
@@ -58,7 +58,7 @@ final class ValueEnvelopes {
         if (value instanceof Optional<?> optional && optional.isEmpty()) {
             return Envelope.of(Kind.EMPTY_OPTIONAL, NO_PAYLOAD);
         }
-        byte[] payload = roundTrips.encode(value, key.spec());
+        byte[] payload = encoder.encode(value, key.spec());
         return payload == null ? null : Envelope.of(Kind.VALUE, payload);
     }
 

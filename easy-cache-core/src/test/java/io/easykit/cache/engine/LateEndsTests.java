@@ -136,26 +136,26 @@ class LateEndsTests {
 
     @Test
     void tooManyWritesAreRefused() throws Exception {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         writes.start();
         writes.submit(this::hang);
         awaitBegun();
         AtomicInteger done = new AtomicInteger();
-        IntStream.range(0, LateWrites.MOST).forEach(i -> writes.submit(done::incrementAndGet));
+        IntStream.range(0, OutboxWriteQueue.MOST).forEach(i -> writes.submit(done::incrementAndGet));
         assertThatThrownBy(() -> writes.submit(done::incrementAndGet))
                 .isInstanceOf(OutboxException.class)
                 .hasMessage("10000 writes wait for the database");
 
         end.countDown();
-        await().until(() -> done.get() == LateWrites.MOST);
+        await().until(() -> done.get() == OutboxWriteQueue.MOST);
         writes.stop();
     }
 
     @Test
     void aDefectHoldsUpNoOtherWrite() {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         AtomicBoolean done = new AtomicBoolean();
-        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+        try (LogCapture log = LogCapture.of(OutboxWriteQueue.class)) {
             writes.start();
             writes.submit(() -> {
                 throw new IllegalStateException("a defect");
@@ -169,13 +169,13 @@ class LateEndsTests {
 
     @Test
     void theStopReportsWritesThatASlowDatabaseKeepsBack() throws Exception {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         writes.start();
         writes.submit(this::hang);
         awaitBegun();
         writes.submit(() -> {});
         writes.submit(() -> {});
-        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+        try (LogCapture log = LogCapture.of(OutboxWriteQueue.class)) {
             writes.stop();
             assertThat(log.warnings())
                     .singleElement()
@@ -229,7 +229,7 @@ class LateEndsTests {
 
     @Test
     void theThreadOfTheStopWritesNothing() throws Exception {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         writes.start();
         writes.submit(this::hang);
         awaitBegun();
@@ -249,7 +249,7 @@ class LateEndsTests {
     @Test
     void theNextWriteStartsAThreadThatCouldNotBeStarted() {
         AtomicBoolean scarce = new AtomicBoolean(true);
-        LateWrites writes = new LateWrites("default", scarce(scarce));
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", scarce(scarce));
         AtomicInteger done = new AtomicInteger();
         writes.start();
         writes.submit(done::incrementAndGet);
@@ -262,10 +262,10 @@ class LateEndsTests {
 
     @Test
     void theStopReportsWritesForWhichThereIsNoThread() {
-        LateWrites writes = new LateWrites("default", scarce(new AtomicBoolean(true)));
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", scarce(new AtomicBoolean(true)));
         writes.start();
         writes.submit(() -> {});
-        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+        try (LogCapture log = LogCapture.of(OutboxWriteQueue.class)) {
             writes.stop();
             assertThat(log.warnings()).singleElement().asString().contains("cache was stopped: 1.");
         }
@@ -292,7 +292,7 @@ class LateEndsTests {
 
     @Test
     void noWriteBeginsWhenTheTimeOfTheStopIsOver() throws Exception {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         writes.start();
         writes.submit(this::hang);
         awaitBegun();
@@ -300,7 +300,7 @@ class LateEndsTests {
         writes.submit(() -> done.set(true));
         Caller<Boolean> stop = TwoNodes.inBackground(writes::stop).awaitWaiting();
         bench.clock.advance(Duration.ofSeconds(2));
-        try (LogCapture log = LogCapture.of(LateWrites.class)) {
+        try (LogCapture log = LogCapture.of(OutboxWriteQueue.class)) {
             end.countDown();
             stop.result();
             assertThat(log.warnings()).singleElement().asString().contains("cache was stopped: 1.");
@@ -312,7 +312,7 @@ class LateEndsTests {
     /** A worker that was stopped may still end an update. */
     @Test
     void aWriteAfterTheStopIsRefusedUntilTheNextStart() {
-        LateWrites writes = new LateWrites("default", bench.clock);
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", bench.clock);
         writes.start();
         writes.stop();
         AtomicBoolean done = new AtomicBoolean();

@@ -26,13 +26,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares a value with the copy that a reader would get from the store.
  *
- * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are alike
- * if they are of the same class and all their fields are alike, {@code transient} ones included. Classes of the JDK are
- * compared by their {@code equals}. Collections and maps are alike if they are of one kind (list, set, queue, map), in the
- * same order, with alike elements: a {@code List.of()} may come back as an {@code ArrayList}. A collection class that may
+ * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
+ * if they are of the same class and all their fields are equal, {@code transient} ones included. Classes of the JDK are
+ * compared by their {@code equals}. Collections and maps are equal if they are of one kind (list, set, queue, map), in the
+ * same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. A collection class that may
  * behave differently, such as a map that ignores case, must come back as the same class ({@link PlainCollections}).
  */
-final class Likeness {
+final class DeepComparison {
 
     private static final ClassValue<List<Field>> FIELDS = new ClassValue<>() {
         @Override
@@ -53,11 +53,11 @@ final class Likeness {
     /** Pairs that are compared already, so that circles end. */
     private final Set<Pair> seen = new HashSet<>();
 
-    private Likeness() {}
+    private DeepComparison() {}
 
     /** Returns the place of the difference, for example {@code .owner: User instead of Admin}; null if there is none. */
     static @Nullable String difference(Object original, Object copy) {
-        return new Likeness().compare("", original, copy);
+        return new DeepComparison().compare("", original, copy);
     }
 
     private @Nullable String compare(String path, @Nullable Object one, @Nullable Object other) {

@@ -4,12 +4,12 @@ import io.easykit.cache.CacheKey;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The fence of a level in this JVM: counts of invalidations, by key and by prefix. A stamp is taken before a value is read or
+ * Fences a level of values in this JVM by counts of invalidations, by key and by prefix. A stamp is taken before a value is read or
  * loaded, and kept with the value. The value may be returned only while the stamp of its key is the same.
  *
  * <p>Keys, and prefixes, share a fixed number of slots. A key that shares the slot of an invalidated one costs a read.
  */
-final class KeyStamps {
+final class InvalidationStamps {
 
     private static final int KEYS = 1 << 12;
     private static final int PREFIXES = 1 << 8;

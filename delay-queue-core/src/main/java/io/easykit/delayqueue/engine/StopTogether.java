@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Stops several members at the same time. An error of one, such as no memory for its thread, leaves out no other. */
-final class StopOfAll {
+final class StopTogether {
 
-    private static final Logger log = LoggerFactory.getLogger(StopOfAll.class);
+    private static final Logger log = LoggerFactory.getLogger(StopTogether.class);
 
-    private StopOfAll() {}
+    private StopTogether() {}
 
     /**
      * @param begin the first half of a stop, which does not wait; an error is ignored

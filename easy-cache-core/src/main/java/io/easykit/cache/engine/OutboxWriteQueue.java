@@ -14,15 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes to the outbox of one Redis for which no caller waits, on one thread of their own: a recovery worker must not wait for
- * the database.
+ * Queue of writes to the outbox of one Redis for which no caller waits. One thread makes them, because a recovery worker must not
+ * wait for the database.
  */
-final class LateWrites {
+final class OutboxWriteQueue {
 
     /** Maximum number of writes that wait. */
     static final int MOST = 10_000;
 
-    private static final Logger log = LoggerFactory.getLogger(LateWrites.class);
+    private static final Logger log = LoggerFactory.getLogger(OutboxWriteQueue.class);
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     private final String clusterId;
@@ -34,7 +34,7 @@ final class LateWrites {
     /** Ticker time after which no write begins, once a stop has begun. */
     private volatile @Nullable Long until;
 
-    LateWrites(String clusterId, Ticker ticker) {
+    OutboxWriteQueue(String clusterId, Ticker ticker) {
         this.clusterId = clusterId;
         this.ticker = ticker;
     }

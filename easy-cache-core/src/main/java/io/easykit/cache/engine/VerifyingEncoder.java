@@ -10,18 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Encodes values for the store, and refuses those that would come back changed.
+ * Encodes values for the store, and refuses those that would be decoded to another value.
  *
- * <p>Each value is decoded again before it is stored, and compared with the original ({@link Likeness}). That costs less
+ * <p>Each value is decoded again before it is stored, and compared with the original ({@link DeepComparison}). That costs less
  * than the load that came before it, and hits do not pay for it. A check of the first value alone would not do: the same
  * method may return a subclass, or another number type in a {@code Map<String, Object>}, only later.
  *
  * <p>A refused value is returned to its callers and not stored. One warning names the first one of each cache and class.
  * Where several values in a row were refused, most of the later ones are not even tried.
  */
-final class RoundTrips {
+final class VerifyingEncoder {
 
-    private static final Logger log = LoggerFactory.getLogger(RoundTrips.class);
+    private static final Logger log = LoggerFactory.getLogger(VerifyingEncoder.class);
 
     /** After so many refusals in a row only every {@link #TRIAL}th value is tried. */
     private static final int ENOUGH = 3;
@@ -34,7 +34,7 @@ final class RoundTrips {
     private final ValueCodec codec;
     private final Map<Subject, AtomicInteger> refusals = new ConcurrentHashMap<>();
 
-    RoundTrips(ValueCodec codec) {
+    VerifyingEncoder(ValueCodec codec) {
         this.codec = codec;
     }
 
@@ -47,7 +47,7 @@ final class RoundTrips {
         }
         try {
             byte[] bytes = codec.encode(value, spec.type());
-            String difference = Likeness.difference(value, codec.decode(bytes, spec.type()));
+            String difference = DeepComparison.difference(value, codec.decode(bytes, spec.type()));
             if (difference == null) {
                 refusals.remove(subject);
                 return bytes;

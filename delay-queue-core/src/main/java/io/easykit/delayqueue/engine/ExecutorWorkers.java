@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * Wraps the application's executor. Makes no assumption about threads or ordering. A loop of its own passes the runs on, because
  * an executor may block while it is full: the loops of the shards have to renew leases meanwhile.
  */
-final class GivenWorkers implements Workers {
+final class ExecutorWorkers implements Workers {
 
     private final Executor executor;
     private final LoopExecutor.Loop loop;
@@ -21,7 +21,7 @@ final class GivenWorkers implements Workers {
 
     private record Waiting(Runnable run, Consumer<Throwable> onRefusal) {}
 
-    private GivenWorkers(Executor executor, ListenerEndpoint endpoint, LoopExecutor loops) {
+    private ExecutorWorkers(Executor executor, ListenerEndpoint endpoint, LoopExecutor loops) {
         this.executor = executor;
         this.loop = loops.create("delay-queue-workers-" + endpoint.id(), this::passOn);
     }
@@ -29,7 +29,7 @@ final class GivenWorkers implements Workers {
     /** Creates workers for each container, which take runs at once. */
     static Factory on(Executor executor) {
         return (endpoint, loops) -> {
-            GivenWorkers created = new GivenWorkers(executor, endpoint, loops);
+            ExecutorWorkers created = new ExecutorWorkers(executor, endpoint, loops);
             created.loop.start();
             return created;
         };

@@ -34,11 +34,11 @@ import org.springframework.core.ParameterizedTypeReference;
 
 /** A value that the codec would change is not stored, and one log line reports it. */
 @SuppressWarnings("UnusedVariable") // fields are for the codec
-class RoundTripsTests {
+class VerifyingEncoderTests {
 
     private final Workbench bench = new Workbench();
     private final EasyCacheEngine cache = bench.node();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(RoundTrips.class);
+    private final Logger logger = (Logger) LoggerFactory.getLogger(VerifyingEncoder.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
 
     static class Base {

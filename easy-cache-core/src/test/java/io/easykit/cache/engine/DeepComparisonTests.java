@@ -35,7 +35,7 @@ import org.springframework.util.LinkedCaseInsensitiveMap;
 
 /** What counts as the same content. */
 @SuppressWarnings("JdkObsolete") // linked lists are among what applications return
-class LikenessTests {
+class DeepComparisonTests {
 
     /** Equal by its id alone, as entities are. */
     static class User {
@@ -161,7 +161,7 @@ class LikenessTests {
     @ParameterizedTest
     @MethodSource("alike")
     void findsNoDifference(Object original, Object copy) {
-        assertThat(Likeness.difference(original, copy)).isNull();
+        assertThat(DeepComparison.difference(original, copy)).isNull();
     }
 
     static Stream<Arguments> unlike() {
@@ -214,13 +214,14 @@ class LikenessTests {
     @ParameterizedTest
     @MethodSource("unlike")
     void saysWhereTheyDiffer(Object original, Object copy, String difference) {
-        assertThat(Likeness.difference(original, copy)).contains(difference);
+        assertThat(DeepComparison.difference(original, copy)).contains(difference);
     }
 
     @Test
     void endsInACircle() {
-        assertThat(Likeness.difference(circle("a"), circle("a"))).isNull();
-        assertThat(Likeness.difference(circle("a"), circle("b"))).isEqualTo(".friend.name: another java.lang.String");
+        assertThat(DeepComparison.difference(circle("a"), circle("a"))).isNull();
+        assertThat(DeepComparison.difference(circle("a"), circle("b")))
+                .isEqualTo(".friend.name: another java.lang.String");
     }
 
     private static User circle(String name) {

@@ -22,16 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Misses that run in the background, one for each key, while their readers wait for a bounded time. Such a miss does all that
- * a reader would do: it waits for other loads, loads and stores. It goes on after the last of them has left.
+ * Bounds how long a reader waits for a load ({@code load-soft-timeout}): the miss runs in the background, one for each key, and
+ * goes on when its readers have stopped waiting. Such a miss does all that
+ * a reader would do: it waits for other loads, loads and stores.
  *
  * <p>A miss that hangs is replaced when it has run for the load-wait timeout. If no thread has been free for
  * {@code load-retry-after}, one reader of the key runs the miss itself, as long as the {@link LoadBulkhead} has a permit: else
  * misses that hang would keep all others from loading.
  */
-final class SoftLoads {
+final class SoftTimeoutLoads {
 
-    private static final Logger log = LoggerFactory.getLogger(SoftLoads.class);
+    private static final Logger log = LoggerFactory.getLogger(SoftTimeoutLoads.class);
 
     private final LoadBulkhead limit;
     private final EngineContext engine;
@@ -41,7 +42,7 @@ final class SoftLoads {
     private final Map<CacheKey<?>, Running<?>> running = new ConcurrentHashMap<>();
     private volatile @Nullable Long fullSince;
 
-    SoftLoads(LoadBulkhead limit, EngineContext engine) {
+    SoftTimeoutLoads(LoadBulkhead limit, EngineContext engine) {
         this.limit = limit;
         this.engine = engine;
         this.values = engine.values();

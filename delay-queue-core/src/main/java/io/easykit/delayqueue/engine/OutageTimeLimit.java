@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * of messages and shards. A shard that did not answer is not called again. Calls that fail at once, as on a closed
  * connection, cost no time, so the other shards are still tried.
  */
-final class Patience {
+final class OutageTimeLimit {
 
     static final int MOST_WAITS = 2;
 
@@ -26,7 +26,7 @@ final class Patience {
     private int waits;
 
     /** @param nanos a clock that only moves forward */
-    Patience(LongSupplier nanos) {
+    OutageTimeLimit(LongSupplier nanos) {
         this.nanos = nanos;
     }
 
