@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * A message that was delivered to a listener.
  *
  * @param topic          topic of the message
- * @param id             chosen by the sender, or generated; with an ordering key, see {@link NameRules#orderedId}
+ * @param id             chosen by the sender, or generated; with an ordering key, see {@link DelayQueueTemplate#orderedId}
  * @param payload        decoded payload
  * @param headers        as sent
  * @param due            due time, by the store's clock
- * @param deliveryId     the same for each attempt of this message, and a new one if its id is sent again. Use it as the key
- *     of effects that must happen once
+ * @param deliveryId     identifies this message in all its attempts. A later message with the same id has another one. Use it as
+ *     the key of effects that must happen once
  * @param failures       failed runs so far
  * @param leaseExpirations leases that expired so far, because a node died or paused too long
  * @param releases       deliveries that were handed back without a run

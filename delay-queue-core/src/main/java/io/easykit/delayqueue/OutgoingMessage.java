@@ -75,7 +75,7 @@ public record OutgoingMessage(
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 
-    /** Whether a send can wait so long: zero to an hour. */
+    /** Whether this is a possible send timeout: zero to an hour. */
     public static boolean isPossible(Duration sendTimeout) {
         return !sendTimeout.isNegative() && sendTimeout.compareTo(LONGEST_SEND_TIMEOUT) <= 0;
     }
@@ -131,7 +131,7 @@ public record OutgoingMessage(
         return at(ZonedDateTime.of(date, zone));
     }
 
-    /** An id of its own, 1 to 256 bytes: while a message with this id is live, another one is not stored. */
+    /** An own id, 1 to 256 bytes: while a message with this id is live, another one with the same id is not stored. */
     public OutgoingMessage id(String ownId) {
         return new OutgoingMessage(
                 topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
@@ -140,7 +140,7 @@ public record OutgoingMessage(
     /**
      * Messages of one key of a topic run one after the other, in the order of their due times, also over retries. Messages of other
      * keys, and those without one, do not wait for them. The key is a part of the id under which the message is stored
-     * ({@link NameRules#orderedId}), so an own id is compared with those of the same key only.
+     * ({@link DelayQueueTemplate#orderedId}), so an own id is compared with those of the same key only.
      *
      * @param key 1 to 128 bytes, without {@code ~}
      */

@@ -1,7 +1,8 @@
 package io.easykit.delayqueue;
 
 /**
- * The store could not be reached, or did not answer in time. To repeat the call is safe.
+ * The store could not be reached, or did not answer in time. The call may be repeated. After a send with an unknown outcome
+ * ({@link #isOutcomeUnknown()}) a repetition may store a second message, unless the message has an own id.
  */
 public final class StoreUnavailableException extends DelayQueueException {
 
@@ -24,7 +25,7 @@ public final class StoreUnavailableException extends DelayQueueException {
         return new StoreUnavailableException(message, cause, false);
     }
 
-    /** The same knowledge about the outcome, with another message. */
+    /** An exception with another message, and the same {@link #isOutcomeUnknown()}. */
     public StoreUnavailableException because(String message) {
         return new StoreUnavailableException(message, this, outcomeUnknown);
     }

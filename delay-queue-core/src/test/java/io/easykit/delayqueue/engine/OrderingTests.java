@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.ChangeOutcome;
+import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
+import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.SendOutcome;
@@ -15,6 +17,7 @@ import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -145,6 +148,33 @@ class OrderingTests {
         SendResult generated = send(message("a", "y").in(Duration.ofHours(1)));
         assertThat(queue.engine.template().cancel(TOPIC, generated.id())).isEqualTo(ChangeOutcome.APPLIED);
         assertThat(queue.stats().waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void aMessageIsFoundAndChangedByItsKeyAndItsOwnId() {
+        DelayQueueTemplate template = queue.engine.template();
+        String whole = send(message("a", "x").id("1").in(Duration.ofHours(1))).id();
+        Instant later = Instant.ofEpochMilli(1_800_000_000_000L);
+
+        assertThat(DelayQueueTemplate.orderedId("a", "1")).isEqualTo(whole);
+        assertThat(template.find(TOPIC, "b", "1")).isEmpty();
+        assertThat(template.reschedule(TOPIC, "a", "1", Duration.ofHours(2))).isEqualTo(ChangeOutcome.APPLIED);
+        assertThat(template.reschedule(TOPIC, "a", "1", later)).isEqualTo(ChangeOutcome.APPLIED);
+        assertThat(template.find(TOPIC, "a", "1")).get().returns(later, MessageInfo::at);
+        assertThat(template.cancel(TOPIC, "b", "1")).isEqualTo(ChangeOutcome.GONE);
+        assertThat(template.cancel(TOPIC, "a", "1")).isEqualTo(ChangeOutcome.APPLIED);
+
+        send(message("a", "x").id("2").in(Duration.ofHours(1)));
+        template.cancelAfterCommit(TOPIC, "a", "2");
+        assertThat(queue.stats().waiting()).isZero();
+    }
+
+    @Test
+    void aWholeIdIsNoOwnIdOfAKey() {
+        DelayQueueTemplate template = queue.engine.template();
+
+        assertThatThrownBy(() -> template.cancel(TOPIC, "a", "~~a~1")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> template.find(TOPIC, "~~a~1", "a")).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

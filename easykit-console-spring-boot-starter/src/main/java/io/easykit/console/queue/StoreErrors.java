@@ -87,7 +87,8 @@ final class StoreErrors {
             return new Refusal(413, reason, "Shorten it, or raise delay-queue.max-message-size on all nodes.");
         }
         if (failure instanceof UndecodableMessageException) {
-            return new Refusal(409, reason, "Use a node of a later version, or look at the message in Redis.");
+            return new Refusal(
+                    409, reason, "Check the payload type and the codec, or use a node of the version that sent it.");
         }
         return failure instanceof StoreFullException
                 ? new Refusal(503, reason, "Raise maxmemory, or purge old dead letters.", REFUSED)
