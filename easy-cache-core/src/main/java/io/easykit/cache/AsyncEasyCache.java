@@ -11,15 +11,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of an {@link EasyCache} without waiting: none blocks the thread of its caller. Same entries, same promises.
+ * The asynchronous calls of an {@link EasyCache}: none blocks the thread of its caller. Entries and guarantees are the same.
  *
  * <pre>{@code
  * CompletableFuture<User> user = cache.async().fetch(users.key(42), () -> dao.findLater(42));
  * }</pre>
  *
- * <p>A {@code fetch} holds no thread while it waits for Redis, for other loads or for the result of its loader. The other calls
- * have a thread of the cache each, which waits. Loaders and actions are called on a thread of the cache, outside of any transaction
- * that is bound to the caller's thread. To cancel a future stops neither a load nor an update. A failed future has the very
+ * <p>A {@code fetch} holds no thread while it waits for Redis, for other loads or for the result of its loader. Each of the other
+ * calls holds a thread of the cache while it waits. Loaders and actions are called on a thread of the cache, outside of any transaction
+ * that is bound to the caller's thread. Cancelling a future stops neither a load nor an update. A failed future has the very
  * exception of the loader or action, or a {@link java.util.concurrent.RejectedExecutionException} if there is no thread.
  */
 public interface AsyncEasyCache {

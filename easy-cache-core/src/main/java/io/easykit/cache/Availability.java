@@ -4,33 +4,33 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Whether one Redis may be called now. Its own behaviour decides, or an operator who forces the state of all of it. */
+/** Whether one Redis is available. Decided by the circuit breaker, or forced by an operator. */
 public interface Availability {
 
-    /** Available only if every partition is. */
+    /** State of the whole Redis: available only if all its masters are. */
     State state();
 
-    /** The state of each partition by its name, if the cluster has several; else empty. */
+    /** The state of each master by its slots, if there are several; else empty. */
     Map<String, State> masters();
 
     /**
-     * Why the cluster is unavailable, and what else keeps new entries away, such as a server that is full: a sentence for each
-     * partition that has a problem. Found within about a second, also without calls.
+     * Reasons why Redis is unavailable, or takes no new entries, such as a server that is full: a sentence for each master with a
+     * problem. A problem is found within about a second, also without calls.
      */
     List<String> problems();
 
-    /** The state an operator has set; empty if the cluster's own behaviour decides. */
+    /** The state that an operator has set; empty if the circuit breaker decides. */
     Optional<State> forced();
 
     /**
-     * Sets the state until {@link #reset()}, regardless of the circuit breaker. If forced to be available, Redis is read at
-     * once, also while invalidations wait for delivery.
+     * Forces the state until {@link #reset()}, regardless of the circuit breaker. If it is forced to be available, Redis is read
+     * at once, also while invalidations wait for delivery.
      */
     void force(State state);
 
     /**
-     * Lets the cluster's own behaviour decide again. After a forced absence it is unavailable until it has recovered, since
-     * invalidations may be waiting for it.
+     * Lets the circuit breaker decide again. If Redis was forced to be unavailable, it stays so until it has recovered, because
+     * invalidations may wait for it.
      */
     void reset();
 

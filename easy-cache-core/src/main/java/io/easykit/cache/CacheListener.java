@@ -19,7 +19,7 @@ public interface CacheListener {
     /** A reader has waited for the load of another reader, here or on another node, or for an update to end. */
     default void onWait(CacheKey<?> key, Duration waited) {}
 
-    /** A loader came back. */
+    /** A loader has returned or failed. */
     default void onLoad(CacheKey<?> key, Duration took, Load load) {}
 
     /**
@@ -33,8 +33,8 @@ public interface CacheListener {
     default void onAvailability(String clusterId, Availability.State state) {}
 
     /**
-     * A part of a Redis cluster, with slots of its own, was marked unavailable, or is available again. The cluster as a whole
-     * counts as available only if all parts are.
+     * A master of a Redis cluster was marked unavailable, or is available again. The cluster as a whole counts as available only if
+     * all masters are.
      *
      * @param slots of the master, for example {@code slots 0-5460}
      */
@@ -64,23 +64,23 @@ public interface CacheListener {
         EXPIRED
     }
 
-    /** What became of a load. */
+    /** Result of a load. */
     enum Load {
         STORED,
-        /** Something was invalidated meanwhile: not stored. */
+        /** Not stored, because the entry was invalidated during the load. */
         REJECTED,
-        /** It was not meant to be stored: inside a transaction, during an update, vetoed, or Redis was away. */
+        /** Not stored for another reason: inside a transaction, during an update, by a condition, or because Redis was away. */
         NOT_STORED,
         FAILED
     }
 
-    /** What became of a call that needed a turn. */
+    /** Result of the wait for a turn. */
     enum Turn {
         /** It runs: a write alone, a read perhaps with reads that come later. */
         OWN,
         /** A read that shares the turn of an earlier one. */
         MERGED,
-        /** It runs at once, outside the order: it, or a call around it, could wait for ever. */
+        /** It runs at once, outside the order, because it or a call around it could wait for ever. */
         OUTSIDE,
         /** It does not run: its wait has ended. */
         TIMED_OUT,

@@ -3,8 +3,8 @@ package io.easykit.cache;
 import java.time.Duration;
 
 /**
- * A reader gave up: its waiting time is over, no value came, and too many loads run already for another one. Thrown
- * instead of the value, so that a database that does not answer is not flooded with further loads.
+ * The load-wait timeout is over without a value, and too many loads run already for a further one. So a database that does not
+ * answer is not flooded with loads.
  */
 public final class CacheLoadTimeoutException extends EasyCacheException {
 

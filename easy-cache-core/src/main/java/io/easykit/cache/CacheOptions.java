@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How the entries of one cache live. Immutable; {@link #builder()} makes one from the defaults. */
+/** Options of one cache: TTL, consistency, locks. Immutable; {@link #builder()} starts from the defaults. */
 public final class CacheOptions {
 
     private static final Duration SHORTEST_TTL = Duration.ofMillis(10);
@@ -96,12 +96,12 @@ public final class CacheOptions {
         return ttlJitter;
     }
 
-    /** As it was set; see {@link #effectiveStaleWindow()}. */
+    /** The stale window as it was set; see {@link #effectiveStaleWindow()}. */
     public Duration staleWindow() {
         return staleWindow;
     }
 
-    /** As it was set; see {@link #effectiveRefreshAhead()}. */
+    /** The refresh-ahead time as it was set; see {@link #effectiveRefreshAhead()}. */
     public Duration refreshAhead() {
         return refreshAhead;
     }
@@ -146,7 +146,7 @@ public final class CacheOptions {
         return effectiveStaleWindow;
     }
 
-    /** Maximum age of an old value after an acknowledged update: the longer one of stale window and near TTL. */
+    /** How long an old value may be returned after an acknowledged update: the longer one of stale window and near TTL. */
     public Duration worstStaleness() {
         return nearTtl.compareTo(effectiveStaleWindow) > 0 ? nearTtl : effectiveStaleWindow;
     }

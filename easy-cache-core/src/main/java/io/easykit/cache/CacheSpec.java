@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One cache: a prefix on one Redis, what its values are and how its entries live. Every declaration of a prefix in one
- * application carries the same options.
+ * One cache: its prefix, its Redis, the type of its values, and its options. All declarations of a prefix in an application must
+ * have the same options.
  *
  * @param <V> the values
  */
@@ -26,9 +26,9 @@ public final class CacheSpec<V> {
     private final @Nullable Function<? super V, @Nullable Duration> valueTtl;
 
     /**
-     * @param clusterId which Redis; {@value #DEFAULT_CLUSTER} is the application's own
+     * @param clusterId id of the Redis; {@value #DEFAULT_CLUSTER} is the application's own
      * @param prefix first part of every key; may have single colons inside, as in {@code user:v2}
-     * @param type the values' full generic type, from which they are restored
+     * @param type full generic type of the values, by which they are decoded
      * @throws InvalidCacheKeyException if the prefix is empty, or its colons could be taken for the end of it
      */
     public CacheSpec(String clusterId, String prefix, Type type, CacheOptions options) {
@@ -93,8 +93,8 @@ public final class CacheSpec<V> {
     /**
      * A cache of generic values.
      *
-     * @param type for example {@code new ParameterizedTypeReference<List<User>>() {}.getType()}; that it speaks of
-     *     {@code V} is the caller's word
+     * @param type for example {@code new ParameterizedTypeReference<List<User>>() {}.getType()}. It must stand for {@code V}, which
+     *     is not checked
      */
     public static <V> CacheSpec<V> of(String prefix, Type type) {
         return new CacheSpec<>(DEFAULT_CLUSTER, prefix, type, CacheOptions.defaults());

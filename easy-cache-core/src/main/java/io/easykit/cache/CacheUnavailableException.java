@@ -3,7 +3,7 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis is away and the settings require a failure: a CP update that could not be prepared before its commit, or a CP read
+ * Redis is away and the settings require a failure: an update that could not be prepared before its commit, or a CP read
  * under {@code FAIL}. Nothing was changed; the call may be repeated.
  */
 public final class CacheUnavailableException extends EasyCacheException {

@@ -60,7 +60,7 @@ public record DegradedOptions(
         FAIL
     }
 
-    /** What becomes of a CP update that cannot be prepared before its commit. */
+    /** Behaviour of a CP update that cannot be prepared before its commit. */
     public enum CpUpdates {
         /** It fails with a {@link CacheUnavailableException}; a transaction is rolled back. */
         REFUSE,
@@ -68,7 +68,7 @@ public record DegradedOptions(
         PROCEED
     }
 
-    /** What becomes of an AP update that cannot be prepared before its commit. */
+    /** Behaviour of an AP update that cannot be prepared before its commit. */
     public enum ApUpdates {
         /**
          * It goes on. Other nodes may return the old value until its invalidation is delivered: from the outbox, or, if

@@ -77,8 +77,8 @@ public interface EasyCache {
             throws X;
 
     /**
-     * Returns the cached value, without loading. Counts as no read, and gives no right to load. While Redis is away the
-     * value of the local level, for an AP cache.
+     * Returns the cached value, without loading. Does not count as a read, and gives no load lease. While Redis is away, the value
+     * of the local level is returned for an AP cache.
      *
      * @return null if no reader could have a cached value now
      */
@@ -163,12 +163,12 @@ public interface EasyCache {
         invalidate(spec.all());
     }
 
-    /** {@link #invalidate(Collection)} of one entry. */
+    /** As {@link #invalidate(Collection)}, for one entry. */
     default void invalidate(CacheKey<?> key) {
         invalidate(List.of(key));
     }
 
-    /** The same calls without waiting, for code that must not block its thread. */
+    /** The same calls as futures, for code that must not block its thread. */
     AsyncEasyCache async();
 
     /**
@@ -182,13 +182,13 @@ public interface EasyCache {
     Set<String> clusterIds();
 
     /**
-     * Finds what keeps all values of a type from being stored and restored, as far as the type shows it.
+     * Returns why no value of a type can be stored and decoded again, as far as the type shows it.
      *
-     * @return null if nothing is known against the type
+     * @return a sentence; null if no reason is known
      */
     @Nullable String problemWith(Type type);
 
-    /** How many keys' invalidations wait for a cluster, a prefix as a whole for one. */
+    /** Number of keys whose invalidations wait for a cluster. A prefix that is invalidated as a whole counts as one. */
     int undelivered(String clusterId);
 
     /**

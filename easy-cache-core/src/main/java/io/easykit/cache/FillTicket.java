@@ -3,8 +3,8 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to store one value, of a caller that loads it itself. Comes from {@link EasyCache#startFill}. Ends by itself: an
- * update of the entry takes it away, and so does the time limit of a load (two minutes after its load lease).
+ * The right to store one value that the caller loads itself, from {@link EasyCache#startFill}. It ends with an update of the entry,
+ * or two minutes after the load lease.
  *
  * @param <V> the value
  */
@@ -15,12 +15,12 @@ public interface FillTicket<V> extends AutoCloseable {
     /**
      * Stores a value, unless the entry was updated since the ticket was given. A ticket can be used once.
      *
-     * @param value null for "nothing"
+     * @param value null to cache that there is no value
      * @return whether it is stored
      */
     boolean tryFill(@Nullable V value);
 
-    /** Returns the right if nothing was stored, so that the next reader loads at once. Without effect after that. */
+    /** Gives the right back if nothing was stored, so that the next reader loads at once. Further calls have no effect. */
     @Override
     void close();
 }

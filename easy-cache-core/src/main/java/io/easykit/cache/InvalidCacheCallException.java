@@ -2,7 +2,7 @@ package io.easykit.cache;
 
 import org.jspecify.annotations.Nullable;
 
-/** A call that cannot keep the promises of the cache. Nothing was run, or the message says what was. It names the remedy. */
+/** A call for which the cache cannot keep its guarantees. Nothing was run, unless the message says so. It names the remedy. */
 public final class InvalidCacheCallException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;

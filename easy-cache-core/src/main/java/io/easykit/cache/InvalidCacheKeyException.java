@@ -1,6 +1,6 @@
 package io.easykit.cache;
 
-/** A key that would not name one entry for certain: no part, a null part, or a part without a stable text. */
+/** A key that does not name exactly one entry: no part, a null part, or a part without a stable text. */
 public final class InvalidCacheKeyException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,7 @@ import static io.easykit.cache.CacheOptions.text;
 
 import java.time.Duration;
 
-/** A setting that cannot work. The message names it and the remedy. */
+/** A setting with a value that is not possible. The message names the setting and the remedy. */
 public final class InvalidCacheOptionsException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;

@@ -3,8 +3,8 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a loader, in the background or at a repetition, that would load, or has loaded, something else than its caller
- * asked for. The value is dropped, and no reader sees the exception.
+ * Thrown by a loader that runs in the background or again, if it would load, or has loaded, another value than its caller has
+ * requested. The value is dropped, and no reader receives the exception.
  */
 public final class LoadAbandonedException extends EasyCacheException {
 

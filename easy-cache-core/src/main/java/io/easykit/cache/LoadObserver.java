@@ -3,7 +3,7 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes loads, for traces: unlike a {@link CacheListener} it learns of a load before it begins, on the thread that runs it.
+ * Observes loads, for traces. Unlike a {@link CacheListener} it is called before a load begins, on the thread that runs the load.
  * Must be quick. Exceptions are logged and ignored.
  */
 @FunctionalInterface

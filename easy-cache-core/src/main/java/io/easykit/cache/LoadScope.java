@@ -3,18 +3,18 @@ package io.easykit.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a load runs: apart from the unfinished work of its caller, or amid it.
+ * Whether a load is isolated from the uncommitted work of its caller.
  *
- * <p>A load that runs amid unfinished work may return an uncommitted or an old value. That value is returned to the caller,
- * and neither stored nor shared.
+ * <p>A load that is not isolated may return an uncommitted or an old value. That value is returned to the caller, and neither
+ * stored nor shared.
  */
 public interface LoadScope extends AutoCloseable {
 
-    /** The caller has no unfinished work; loads run as they are. */
+    /** The caller has no uncommitted work; loads run as they are. */
     LoadScope DIRECT = new LoadScope() {};
 
     /**
-     * Loads cannot be kept apart from unfinished work.
+     * A scope whose loads cannot be isolated from uncommitted work.
      *
      * @param reason for the log; completes "it was loaded ..."
      */
@@ -27,7 +27,7 @@ public interface LoadScope extends AutoCloseable {
         };
     }
 
-    /** Why loads cannot be kept apart from unfinished work; null if they are. */
+    /** Why loads cannot be isolated from uncommitted work; null if they are isolated. */
     default @Nullable String attachedReason() {
         return null;
     }

@@ -43,7 +43,8 @@ public interface Loader<V, X extends Throwable> {
         }
 
         /**
-         * Checks the load when it has ended, on a thread as that of {@link #begin}, before other readers may have its result.
+         * Checks the load when it has ended, before other readers may have its result. Called on the same kind of thread as
+         * {@link #begin}.
          *
          * @return false if its result may belong to another key. Then it is for the caller alone
          */

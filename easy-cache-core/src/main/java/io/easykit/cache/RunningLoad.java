@@ -6,7 +6,7 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The load that a thread works for. A value that is computed from other cached values is no fresher than they are, but it
+ * The running load to which a thread belongs. A value that is computed from other cached values is no fresher than they are, but it
  * is stored as fresh. So a read inside a load gets no stale value.
  *
  * <p>A load is inherited by threads that it creates, and ends with its loader: a pooled thread that keeps it is not in a
@@ -31,7 +31,7 @@ public abstract class RunningLoad {
      */
     public abstract void keepToCaller();
 
-    /** The innermost running load that the calling thread works for; null if there is none. */
+    /** The innermost running load to which the calling thread belongs; null if there is none. */
     public static @Nullable RunningLoad current() {
         RunningLoad scope = CURRENT.get();
         return scope == null ? null : scope.unlessEnded();
@@ -51,7 +51,7 @@ public abstract class RunningLoad {
         return Thread.currentThread() instanceof ForkJoinWorkerThread || FORK_JOIN_TASK.get() != null;
     }
 
-    /** The same task for another thread, where it still belongs to the caller's load. */
+    /** Wraps a task so that it belongs to the caller's load on any thread. */
     public static Runnable carry(Runnable task) {
         Origin origin = new Origin(current(), isOfForkJoinPool());
         return origin.isOutside()
@@ -66,7 +66,7 @@ public abstract class RunningLoad {
                 };
     }
 
-    /** The same task for another thread, where it still belongs to the caller's load. */
+    /** Wraps a task so that it belongs to the caller's load on any thread. */
     public static <T> Callable<T> carry(Callable<T> task) {
         Origin origin = new Origin(current(), isOfForkJoinPool());
         return origin.isOutside()
@@ -81,7 +81,7 @@ public abstract class RunningLoad {
                 };
     }
 
-    /** An executor whose tasks belong to the load that hands them over. */
+    /** Wraps an executor so that each task belongs to the load of the thread that submits it. */
     public static Executor carrying(Executor executor) {
         return task -> executor.execute(carry(task));
     }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes values and decodes them, by the generic type that the cached method declares. The bytes contain no class names.
  *
- * <p>Bytes that cannot be decoded are a miss and are replaced, for any exception. A value is stored only if the value decoded
- * from its bytes has the same content; see "Values" in the documentation.
+ * <p>Bytes that cannot be decoded are a miss and are replaced, whatever the exception. A value is stored only if it is decoded to a
+ * value with the same content; see "Values" in the documentation.
  */
 public interface ValueCodec {
 
@@ -16,9 +16,9 @@ public interface ValueCodec {
     Object decode(byte[] bytes, Type type);
 
     /**
-     * Finds what keeps all values of a type from being restored, as far as the type shows it.
+     * Returns why no value of a type can be decoded, as far as the type shows it.
      *
-     * @return a sentence with the cause; null if nothing is known against the type
+     * @return a sentence with the cause; null if no reason is known
      */
     default @Nullable String problemWith(Type type) {
         return null;

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * @param local  reads that got a value of the local level, while Redis was away
  * @param expired reads that got a value whose TTL was over, because their load failed or took too long
  * @param misses reads that loaded, or waited for a load
- * @param loads  loads by what became of them; all kinds are present
+ * @param loads  loads by their result; all kinds are present
  */
 public record CacheNumbers(
         Duration over, long hits, long near, long stale, long local, long expired, long misses, Map<Load, Long> loads) {

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether one Redis may be called now: the circuit breakers of its partitions, one for each master of a cluster, and the state
- * that an operator forces on all of them. Finds the breaker of a key, and reports changes.
+ * The circuit breakers of the partitions of one Redis, one for each master of a cluster, and the state that an operator forces on
+ * all of them. Finds the breaker of a key, and reports changes.
  */
 final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
 

@@ -3,8 +3,9 @@ package io.easykit.cache.engine;
 import io.easykit.cache.store.Fetched;
 
 /**
- * What the owner of a load does next, reply by reply of the store. {@link CacheDispatcher} describes why. Decides only: one reader
- * waits on its thread between the steps ({@link CacheDispatcher}), another one holds no thread ({@link AsyncMiss}).
+ * Decides what the owner of a load does next, after each reply of the store. {@link CacheDispatcher} describes why. It only
+ * decides: one reader waits on its thread between the steps ({@link CacheDispatcher}), another one holds no thread
+ * ({@link AsyncMiss}).
  */
 final class DispatchTurn {
 

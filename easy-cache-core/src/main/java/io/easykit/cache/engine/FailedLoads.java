@@ -95,7 +95,7 @@ final class FailedLoads {
     /**
      * An expired value was returned.
      *
-     * @param why what became of the load
+     * @param why result of the load
      */
     synchronized void served(CacheKey<?> key, String why) {
         unsaid++;

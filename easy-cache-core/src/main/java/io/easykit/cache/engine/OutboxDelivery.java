@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers due messages of the outbox to one Redis: invalidates their keys, and notes in the outbox what became of them.
+ * Delivers due messages of the outbox to one Redis: invalidates their keys, and notes the results in the outbox.
  *
  * <ul>
  *   <li>A message that was part of a transaction is visible after its commit only. So its data have changed, and

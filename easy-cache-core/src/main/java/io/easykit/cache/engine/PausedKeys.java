@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntToLongFunction;
 
-/** Keys that have failed lately, each with the time of the next attempt. Their number is bounded. */
+/** Pauses the refreshes of keys whose refreshes have failed, each with the time of its next attempt. Their number is bounded. */
 final class PausedKeys {
 
     private static final Duration LOOK_EVERY = Duration.ofSeconds(1);

@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.DegradedOptions;
 
 /**
- * What reads through one Redis. All of them join the same loads.
+ * The readers of one Redis, one for each kind of call. All of them join the same loads.
  *
  * @param later reads without a thread that waits
  * @param direct calls without a loader

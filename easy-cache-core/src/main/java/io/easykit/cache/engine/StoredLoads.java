@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Loads that are stored, each under a load lease. A load whose value is not stored releases its lease. */
+/** Runs loads under a load lease, and stores their values. A load whose value is not stored releases its lease. */
 final class StoredLoads {
 
     private static final Logger log = LoggerFactory.getLogger(StoredLoads.class);

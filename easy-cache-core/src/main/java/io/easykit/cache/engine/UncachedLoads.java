@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads that are not stored.
+ * Runs loads whose values are not stored.
  *
  * <p>Readers of a key share one such load, and wait for it no longer than their waiting time, or for {@link InFlightLoad#GRACE}
  * if that is over. Then each loads for itself, as long as the {@link LoadBulkhead} has a permit. An interrupted reader stops

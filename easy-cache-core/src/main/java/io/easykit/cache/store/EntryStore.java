@@ -64,15 +64,15 @@ public interface EntryStore {
     @Nullable Peeked peekExpired(CacheKey<?> key, long epoch);
 
     /**
-     * Stores a loaded value if the lease's fencing token is still there, which is: if nothing was invalidated since the
-     * lease was given. That the lease itself has ended does not matter.
+     * Stores a loaded value if the fencing token of the lease is still there, so if the entry was not invalidated since the lease
+     * was given. The lease itself may have ended.
      *
      * @param ttl until the value expires. It is kept for {@link CacheOptions#keptPastEnd()} longer
      * @return false if it was rejected; then nothing has changed
      */
     boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl);
 
-    /** Releases a load lease of which nothing is stored, so that the next reader loads at once. */
+    /** Releases a load lease without a store, so that the next reader loads at once. */
     void releaseLoad(CacheKey<?> key, LoadLease lease);
 
     /**
@@ -97,7 +97,7 @@ public interface EntryStore {
     void removeUnreadable(CacheKey<?> key, Envelope unreadable);
 
     /**
-     * Ends an update like {@link #invalidate}, and drops the value, window or not: the window may be over by now.
+     * Ends an update like {@link #invalidate}, and drops the value without a stale window, which may be over by now.
      */
     void invalidateNow(Collection<? extends CacheKey<?>> keys, String token);
 
@@ -136,7 +136,7 @@ public interface EntryStore {
         return replies;
     }
 
-    /** Whether {@link #callLater} works: calls need no thread that waits for the reply. Fixed. */
+    /** Whether {@link #callLater} is supported, which sends calls without a thread that waits for the reply. Never changes. */
     default boolean isAsynchronous() {
         return false;
     }
@@ -181,8 +181,9 @@ public interface EntryStore {
     PrefixEpochs epochs(int hash);
 
     /**
-     * Makes every value of some prefixes, in the range of one hash, a miss that is stored now, or by a load lease given before.
-     * A node that reads one of the new epochs reads all of them, so a value that was computed from another one goes with it.
+     * Raises the epochs of some prefixes in one hash. Each of their values that is stored now, or later under a load lease that was
+     * given before, is a miss then. A node reads all new epochs of the hash at once, so a value that was computed from another one
+     * becomes a miss together with it.
      *
      * @param known the prefixes, each with the highest epoch that the caller knows; the store may have lost it
      * @param token of the clearing that ends with it; empty without one
@@ -228,8 +229,8 @@ public interface EntryStore {
     /**
      * Checks with a small write whether a partition takes writes of the cache. Costs little: called once a second.
      *
-     * @return what keeps new entries away although reads and invalidations succeed, such as a server that is full; null if
-     *     nothing does
+     * @return why no new entries can be stored although reads and invalidations succeed, such as a server that is full; null if
+     *     they can
      * @throws StoreUnavailableException if a command is refused, or the partition takes no writes
      */
     default @Nullable StoreUnavailableException checkWrites(Partitions partitions, int partition) {

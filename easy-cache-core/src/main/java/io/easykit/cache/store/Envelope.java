@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Envelope {
 
-    /** Of the format. */
+    /** Version of the format without a TTL. */
     public static final byte VERSION = 1;
 
-    /** Of the format with a TTL. The script {@code fetch} reads it. */
+    /** Version of the format with a TTL. The script {@code fetch} reads it. */
     public static final byte VERSION_WITH_TTL = 2;
 
     private static final int HEADER = 2;
@@ -45,7 +45,7 @@ public final class Envelope {
         return new Envelope(bytes, 0);
     }
 
-    /** What kind of value this holds; null if it is of another version, or no envelope at all. */
+    /** Kind of the value; null if the envelope is of another version, or the bytes are no envelope. */
     public @Nullable Kind kind() {
         int length = bytes.length - offset;
         if (length < HEADER || !(bytes[offset] == VERSION || hasTtl())) {
@@ -58,7 +58,7 @@ public final class Envelope {
         return bytes.length - offset >= HEADER_WITH_TTL && bytes[offset] == VERSION_WITH_TTL;
     }
 
-    /** The TTL that it was stored with, if the value itself decided that; null if its cache did. */
+    /** The TTL that the value itself has decided; null if it has the TTL of its cache. */
     public @Nullable Duration ttl() {
         if (!hasTtl()) {
             return null;
@@ -85,7 +85,7 @@ public final class Envelope {
         return Arrays.copyOfRange(bytes, offset + (hasTtl() ? HEADER_WITH_TTL : HEADER), bytes.length);
     }
 
-    /** The whole as it is to be stored. */
+    /** All bytes, as they are stored. */
     public byte[] toBytes() {
         return offset == 0 ? bytes : Arrays.copyOfRange(bytes, offset, bytes.length);
     }

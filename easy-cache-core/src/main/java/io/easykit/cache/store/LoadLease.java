@@ -2,7 +2,7 @@ package io.easykit.cache.store;
 
 /**
  * The load lease: for a while its holder is the only loader of a key. It carries the fencing token, without which no value is
- * stored. Comes with {@link Fetched.Leased}, and goes back with the store or the release.
+ * stored. {@link Fetched.Leased} grants it, and a store or a release ends it.
  */
 public final class LoadLease {
 

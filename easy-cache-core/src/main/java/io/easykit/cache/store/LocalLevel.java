@@ -5,8 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The level in this JVM that answers AP reads while Redis is away: bounded, its entries short-lived. Never a source for
- * Redis.
+ * Values in this JVM for AP reads while Redis is away: a bounded number, for a short time. They are never written to Redis.
  */
 public interface LocalLevel {
 

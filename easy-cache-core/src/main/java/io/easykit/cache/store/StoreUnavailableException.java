@@ -25,8 +25,7 @@ public final class StoreUnavailableException extends EasyCacheException {
     }
 
     /**
-     * @param serverFailure whether this speaks of the state of the server (lost, slow, loading, read-only …) and not of this one
-     *     command
+     * @param serverFailure whether the server is the reason (lost, slow, loading, read-only …), and not this one command
      */
     public StoreUnavailableException(String message, boolean serverFailure, @Nullable Throwable cause) {
         this(message, serverFailure ? Reason.SERVER : Reason.OTHER, cause);
@@ -47,7 +46,7 @@ public final class StoreUnavailableException extends EasyCacheException {
         return new StoreUnavailableException(message, Reason.COMMAND_REFUSED, cause);
     }
 
-    /** No reply in time, but large values were on their way over the same connection. No statement about the server. */
+    /** No reply in time, while large values were on their way over the same connection. The server need not have a failure. */
     public static StoreUnavailableException delayed(String message, @Nullable Throwable cause) {
         return new StoreUnavailableException(message, Reason.DELAYED, cause);
     }
@@ -57,7 +56,7 @@ public final class StoreUnavailableException extends EasyCacheException {
         this.reason = Reason.NOT_CALLED;
     }
 
-    /** For calls that are not let through. Has no stack trace: it would cost each of them more than all the rest. */
+    /** A call that the circuit breaker has rejected. Without a stack trace, which would cost more than the rest of the call. */
     public static StoreUnavailableException notCalled(String message) {
         return new StoreUnavailableException(message);
     }
@@ -66,12 +65,12 @@ public final class StoreUnavailableException extends EasyCacheException {
         return reason == Reason.SERVER || reason == Reason.UNANSWERED;
     }
 
-    /** Whether the call was sent, or was to be, and got no reply. The next one may wait for as long. */
+    /** Whether the call got no reply, or could not be sent. The next one may wait as long. */
     public boolean isUnanswered() {
         return reason == Reason.UNANSWERED || reason == Reason.DELAYED;
     }
 
-    /** Whether the server refuses a command that the cache needs: then no other call will do better. */
+    /** Whether the server refuses a command that the cache needs, so that no other call can succeed. */
     public boolean isRefused() {
         return reason == Reason.COMMAND_REFUSED;
     }

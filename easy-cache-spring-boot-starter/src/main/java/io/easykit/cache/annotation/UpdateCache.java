@@ -59,7 +59,7 @@ public @interface UpdateCache {
      */
     boolean batch() default false;
 
-    /** Id of the Redis cluster. */
+    /** Id of the configured Redis that holds the entries; see {@code easy-cache.clusters}. A single server counts. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 
     /**

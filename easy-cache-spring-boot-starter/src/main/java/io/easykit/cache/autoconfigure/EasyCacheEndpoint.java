@@ -25,7 +25,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  * Shows the state of every Redis, the caches of this node and the explanation of an entry. Lets operators with unrestricted
  * access evict an entry, drop a prefix, and force the state of a Redis. Shows no cached value.
  *
- * <p>All parameters are optional for Spring Boot, so that an answer can name the one that is missing.
+ * <p>All parameters are optional for Spring Boot, so that the error can name the missing parameter.
  */
 @Endpoint(id = "easycache", defaultAccess = Access.READ_ONLY)
 final class EasyCacheEndpoint {
