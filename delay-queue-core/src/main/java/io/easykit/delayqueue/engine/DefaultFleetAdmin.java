@@ -109,12 +109,12 @@ final class DefaultFleetAdmin implements FleetAdmin {
 
     @Override
     public boolean pauseListener(String node, String listener, String by) {
-        return store.fleet().wish(node, listener, true, requireName(by));
+        return store.fleet().requestPause(node, listener, true, requireName(by));
     }
 
     @Override
     public boolean resumeListener(String node, String listener, String by) {
-        return store.fleet().wish(node, listener, false, requireName(by));
+        return store.fleet().requestPause(node, listener, false, requireName(by));
     }
 
     private static String requireName(String by) {

@@ -108,7 +108,7 @@ public final class DelayQueueEngine implements AutoCloseable {
     }
 
     /**
-     * Begins to report this node and its listeners to the others, and to pause and resume listeners as operators wish. Starts
+     * Begins to report this node and its listeners to the others, and to apply the pause requests of operators. Starts
      * nothing else. Without it the node works the same, and no other one sees it.
      */
     public void join() {
@@ -311,8 +311,8 @@ public final class DelayQueueEngine implements AutoCloseable {
          * Interval of the heartbeats of {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. A node that is silent for
          * three intervals is forgotten.
          *
-         * @throws IllegalArgumentException for a longer interval: samples are taken once a minute, and what operators wish of
-         *     listeners is kept for an hour
+         * @throws IllegalArgumentException for a longer interval: samples are taken once a minute, and pause requests for
+         *     listeners are kept for an hour
          */
         public Builder heartbeatInterval(Duration interval) {
             if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofMinutes(1)) > 0) {

@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports this node to the others periodically, and does what operators wish of its listeners: one call each interval. A node
+ * Reports this node to the others periodically, and applies the pause requests of operators to its listeners: one call each interval. A node
  * that stops leaves at once; one that is silent is forgotten after three intervals. New topics are reported along with it, so
  * that no send waits for that; and all of them once a minute, because the store may have lost them.
  */
@@ -163,7 +163,7 @@ final class Heartbeat implements LoopExecutor.Step {
                 Duration.ofNanos(loops.nanos() - startedAt),
                 listeners.report());
         Beat reply = fleet.beat(node.id(), report, node.interval().multipliedBy(INTERVALS_UNTIL_FORGOTTEN));
-        boolean changed = listeners.obey(reply.wishes());
+        boolean changed = listeners.apply(reply.pauseRequests());
         onBeat.accept(reply);
         return changed;
     }

@@ -2,7 +2,7 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.admin.NodeInfo;
-import io.easykit.delayqueue.store.Beat.Wish;
+import io.easykit.delayqueue.store.Beat.PauseRequest;
 import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,14 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of an engine that run: reports them, and has them do what operators wish. Each wish is obeyed once, however
- * often the store repeats it, so that the application can pause or resume its listeners afterwards.
+ * The running listeners of this node: builds their report for the heartbeat, and applies pause requests of operators. Each request is
+ * applied once, however often the store repeats it, so that the application can pause or resume its listeners afterwards.
  */
 final class RunningListeners {
 
     private static final Logger log = LoggerFactory.getLogger(RunningListeners.class);
 
-    /** A listener, as far as it is reported and obeys. */
+    /** A listener that is reported, and that can be paused. */
     interface Member {
 
         ListenerEndpoint endpoint();
@@ -39,7 +39,7 @@ final class RunningListeners {
     }
 
     private final List<Member> running = new CopyOnWriteArrayList<>();
-    private final Map<String, Wish> obeyed = new HashMap<>();
+    private final Map<String, PauseRequest> applied = new HashMap<>();
 
     void add(Member listener) {
         running.add(listener);
@@ -65,37 +65,37 @@ final class RunningListeners {
     }
 
     private NodeInfo.Pause pause(String id) {
-        Wish last = obeyed.get(id);
+        PauseRequest last = applied.get(id);
         return last != null && last.pause() ? new NodeInfo.Pause(last.at(), last.by()) : NodeInfo.Pause.LOCAL;
     }
 
-    /** Carries out the new wishes. Returns whether there was one. */
-    synchronized boolean obey(List<Wish> wishes) {
+    /** Applies the new requests. Returns whether there was one. */
+    synchronized boolean apply(List<PauseRequest> requests) {
         boolean changed = false;
-        for (Wish wish : wishes) {
+        for (PauseRequest request : requests) {
             List<Member> meant = running.stream()
-                    .filter(listener -> listener.endpoint().id().equals(wish.listener()))
+                    .filter(listener -> listener.endpoint().id().equals(request.listener()))
                     .toList();
-            Wish last = obeyed.get(wish.listener());
-            if (!meant.isEmpty() && (last == null || last.micros() < wish.micros())) {
-                obeyed.put(wish.listener(), wish);
-                meant.forEach(listener -> obey(listener, wish));
+            PauseRequest last = applied.get(request.listener());
+            if (!meant.isEmpty() && (last == null || last.micros() < request.micros())) {
+                applied.put(request.listener(), request);
+                meant.forEach(listener -> apply(listener, request));
                 changed = true;
             }
         }
         return changed;
     }
 
-    private static void obey(Member listener, Wish wish) {
-        if (wish.pause()) {
+    private static void apply(Member listener, PauseRequest request) {
+        if (request.pause()) {
             listener.pause();
         } else {
             listener.resume();
         }
         log.info(
-                "Listener '{}' is {} on this node, as {} wished",
-                LogText.of(wish.listener()),
-                wish.pause() ? "paused" : "resumed",
-                LogText.of(wish.by()));
+                "Listener '{}' is {} on this node, requested by {}",
+                LogText.of(request.listener()),
+                request.pause() ? "paused" : "resumed",
+                LogText.of(request.by()));
     }
 }

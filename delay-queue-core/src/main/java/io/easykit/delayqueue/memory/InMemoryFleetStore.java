@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
 /** The shared data of the fleet: nodes, topics and samples. */
 final class InMemoryFleetStore implements FleetStore {
 
-    private record Node(Instant seenAt, Instant until, NodeReport report, Map<String, Beat.Wish> wishes) {}
+    private record Node(Instant seenAt, Instant until, NodeReport report, Map<String, Beat.PauseRequest> requests) {}
 
     private final LongSupplier micros;
     private final SortedMap<String, Integer> topics = new TreeMap<>();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
     private final Function<ShardKey, ShardStats> stats;
     private final Map<ShardKey, TreeMap<Instant, Point>> samples = new HashMap<>();
-    private long lastWish;
+    private long lastRequest;
     private Instant takerUntil = Instant.EPOCH;
     private @Nullable FleetSnapshot snapshot;
 
@@ -92,7 +92,7 @@ final class InMemoryFleetStore implements FleetStore {
     /** Keeps topics and nodes. */
     synchronized void clear() {
         samples.clear();
-        nodes.values().forEach(node -> node.wishes.clear());
+        nodes.values().forEach(node -> node.requests.clear());
         snapshot = null;
         takerUntil = Instant.EPOCH;
     }
@@ -117,9 +117,9 @@ final class InMemoryFleetStore implements FleetStore {
     public synchronized Beat beat(String name, NodeReport report, Duration expiry) {
         forgetSilentNodes();
         Node before = nodes.get(name);
-        Map<String, Beat.Wish> wishes = before == null ? new LinkedHashMap<>() : before.wishes;
-        nodes.put(name, new Node(now(), now().plus(expiry), report, wishes));
-        return new Beat(now(), nodes.keySet().iterator().next().equals(name), List.copyOf(wishes.values()));
+        Map<String, Beat.PauseRequest> requests = before == null ? new LinkedHashMap<>() : before.requests;
+        nodes.put(name, new Node(now(), now().plus(expiry), report, requests));
+        return new Beat(now(), nodes.keySet().iterator().next().equals(name), List.copyOf(requests.values()));
     }
 
     @Override
@@ -158,14 +158,14 @@ final class InMemoryFleetStore implements FleetStore {
     }
 
     @Override
-    public synchronized boolean wish(String name, String listener, boolean pause, String by) {
+    public synchronized boolean requestPause(String name, String listener, boolean pause, String by) {
         forgetSilentNodes();
         Node node = nodes.get(name);
         if (node == null) {
             return false;
         }
-        lastWish = Math.max(lastWish + 1, micros.getAsLong());
-        node.wishes.put(listener, new Beat.Wish(listener, pause, lastWish, by));
+        lastRequest = Math.max(lastRequest + 1, micros.getAsLong());
+        node.requests.put(listener, new Beat.PauseRequest(listener, pause, lastRequest, by));
         return true;
     }
 }

@@ -166,13 +166,13 @@ final class InMemoryJobStore implements JobStore {
         }
         Lock held = lock(job);
         boolean isMine = held != null && held.job.equals(id) && held.owner.equals(owner);
-        boolean stops = job.containsKey("wish");
+        boolean stops = job.containsKey("request");
         if (held != null && !isMine && (isHeldFor(id, held) || !stops)) {
             return false;
         }
         if (stops) {
             job.put("state", StoredJob.STOPPED);
-            job.remove("wish");
+            job.remove("request");
             touch(id, job);
             if (isMine) {
                 locks.remove(job.get("lock"));
@@ -191,7 +191,7 @@ final class InMemoryJobStore implements JobStore {
         if (job == null || held == null || !held.job.equals(id) || !held.owner.equals(owner)) {
             return Saved.LOST;
         }
-        boolean stops = state.equals(StoredJob.RUNNING) && job.containsKey("wish");
+        boolean stops = state.equals(StoredJob.RUNNING) && job.containsKey("request");
         job.putAll(fields);
         job.put("state", stops ? StoredJob.STOPPED : state);
         job.put("halted", stops ? "1" : "");
@@ -199,7 +199,7 @@ final class InMemoryJobStore implements JobStore {
         if (StoredJob.RUNNING.equals(job.get("state"))) {
             locks.put(job.get("lock"), new Lock(id, owner, now() + LOCK.toMillis()));
         } else {
-            job.remove("wish");
+            job.remove("request");
             locks.remove(job.get("lock"));
         }
         return stops ? Saved.STOPPED : Saved.GO_ON;
@@ -208,11 +208,11 @@ final class InMemoryJobStore implements JobStore {
     @Override
     public synchronized boolean stop(String id) {
         Map<String, String> job = job(id);
-        if (job == null || !StoredJob.RUNNING.equals(job.get("state")) || job.containsKey("wish")) {
+        if (job == null || !StoredJob.RUNNING.equals(job.get("state")) || job.containsKey("request")) {
             return false;
         }
         if (isHeldFor(id, lock(job))) {
-            job.put("wish", "stop");
+            job.put("request", "stop");
         } else {
             job.put("state", StoredJob.STOPPED);
             touch(id, job);
@@ -226,7 +226,7 @@ final class InMemoryJobStore implements JobStore {
         if (job == null || "done".equals(job.get("state"))) {
             return false;
         }
-        boolean undone = job.remove("wish") != null;
+        boolean undone = job.remove("request") != null;
         if (StoredJob.RUNNING.equals(job.get("state"))) {
             return undone;
         }

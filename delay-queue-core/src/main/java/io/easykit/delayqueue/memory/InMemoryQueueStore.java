@@ -92,7 +92,7 @@ public final class InMemoryQueueStore implements QueueBackend {
     }
 
     /**
-     * Removes all messages with their counters, pauses and alerts, the samples, the jobs, and what operators wish of listeners.
+     * Removes all messages with their counters, pauses and alerts, the samples, the jobs, and the pause requests for listeners.
      * Keeps topics and nodes.
      */
     public void clear() {

@@ -25,9 +25,9 @@ final class FleetReplies {
         IS_FIRST
     }
 
-    enum WishField {
+    enum PauseRequestField {
         LISTENER,
-        WISH
+        REQUEST
     }
 
     enum NodesReply {
@@ -58,19 +58,21 @@ final class FleetReplies {
 
     static Beat beat(List<?> list) {
         ListReply reply = Replies.of(QueueScript.BEAT, list, BeatReply.class);
-        List<Beat.Wish> wishes = new ArrayList<>();
-        for (ListReply wish : reply.groups(WishField.class)) {
-            wish(wish.text(WishField.LISTENER), wish.text(WishField.WISH)).ifPresent(wishes::add);
+        List<Beat.PauseRequest> requests = new ArrayList<>();
+        for (ListReply request : reply.groups(PauseRequestField.class)) {
+            pauseRequest(request.text(PauseRequestField.LISTENER), request.text(PauseRequestField.REQUEST))
+                    .ifPresent(requests::add);
         }
-        return new Beat(reply.instant(BeatReply.NOW), reply.number(BeatReply.IS_FIRST) == 1, wishes);
+        return new Beat(reply.instant(BeatReply.NOW), reply.number(BeatReply.IS_FIRST) == 1, requests);
     }
 
-    /** Empty for a text that is no wish: it was written by hand. */
-    private static Optional<Beat.Wish> wish(String listener, String text) {
+    /** Empty for a text that is no request: it was written by hand. */
+    private static Optional<Beat.PauseRequest> pauseRequest(String listener, String text) {
         String[] parts = text.split(":", 3);
-        boolean isWish = parts.length == 3 && parts[0].matches("pause|resume") && parts[1].matches("\\d{1,18}");
-        return isWish
-                ? Optional.of(new Beat.Wish(listener, parts[0].equals("pause"), Long.parseLong(parts[1]), parts[2]))
+        boolean isRequest = parts.length == 3 && parts[0].matches("pause|resume") && parts[1].matches("\\d{1,18}");
+        return isRequest
+                ? Optional.of(
+                        new Beat.PauseRequest(listener, parts[0].equals("pause"), Long.parseLong(parts[1]), parts[2]))
                 : Optional.empty();
     }
 

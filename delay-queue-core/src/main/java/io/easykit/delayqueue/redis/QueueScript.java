@@ -35,7 +35,7 @@ enum QueueScript {
     TOPICS,
     BEAT,
     NODES,
-    WISH,
+    PAUSE_REQUEST,
     SAMPLE,
     SAMPLES,
     SHARE,
@@ -44,7 +44,7 @@ enum QueueScript {
     JOB_RUNNING,
     JOB_TAKE,
     JOB_SAVE,
-    JOB_WISH,
+    JOB_REQUEST,
     NOTE_ACTION,
     ACTIONS,
     DIAGNOSE;

@@ -78,13 +78,13 @@ final class RedisFleetStore implements FleetStore {
     }
 
     @Override
-    public boolean wish(String node, String listener, boolean pause, String by) {
+    public boolean requestPause(String node, String listener, boolean pause, String by) {
         Arguments arguments = new Arguments()
                 .add(node)
                 .add(listener)
                 .add(pause ? "pause" : "resume")
                 .add(by);
-        return scripts.fleetNumber(QueueScript.WISH, arguments) == 1;
+        return scripts.fleetNumber(QueueScript.PAUSE_REQUEST, arguments) == 1;
     }
 
     @Override

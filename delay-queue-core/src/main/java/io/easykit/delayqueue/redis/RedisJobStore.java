@@ -107,17 +107,17 @@ final class RedisJobStore implements JobStore {
 
     @Override
     public boolean stop(String id) {
-        return wish(id, "stop");
+        return request(id, "stop");
     }
 
     @Override
     public boolean resume(String id) {
-        return wish(id, "continue");
+        return request(id, "continue");
     }
 
-    private boolean wish(String id, String wish) {
+    private boolean request(String id, String request) {
         return scripts.consoleNumber(
-                        QueueScript.JOB_WISH, new Arguments().add(id).add(wish))
+                        QueueScript.JOB_REQUEST, new Arguments().add(id).add(request))
                 == 1;
     }
 

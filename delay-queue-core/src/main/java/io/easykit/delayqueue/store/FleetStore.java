@@ -40,7 +40,7 @@ public interface FleetStore {
         }
 
         @Override
-        public boolean wish(String node, String listener, boolean pause, String by) {
+        public boolean requestPause(String node, String listener, boolean pause, String by) {
             return false;
         }
 
@@ -92,13 +92,13 @@ public interface FleetStore {
     List<NodeInfo> nodes();
 
     /**
-     * Wishes that a listener of a node pauses or resumes. The node obeys with its next heartbeat.
+     * Stores the request that a listener of a node pauses or resumes. The node applies it with its next heartbeat.
      *
      * @param pause to pause; else to resume
-     * @param by    who wishes it
+     * @param by    the operator
      * @return false if there is no such node
      */
-    boolean wish(String node, String listener, boolean pause, String by);
+    boolean requestPause(String node, String listener, boolean pause, String by);
 
     /** Takes a sample of a shard, unless there is one of this minute. Samples are kept for a day. True if it was taken. */
     boolean sample(ShardKey shard);

@@ -1,21 +1,21 @@
--- Keeps the report of a node until it is forgotten, forgets nodes that are silent, and returns the wishes for this node.
+-- Keeps the report of a node until it is forgotten, forgets nodes that are silent, and returns the pause requests for this node.
 -- Of a node it writes first when it is forgotten, and removes that last: so none stays for ever where the script stops.
 --
 -- KEYS   prefix, settings
 --        of the registry of nodes: "<key prefix>{nodes}:"
 -- ARGV   node, report, ms until it is forgotten or 0: it leaves
--- return now, 1 if the node is the one that was there first or 0, (listener, wish)*
+-- return now, 1 if the node is the one that was there first or 0, (listener, request)*
 checkCount(3)
 local node, report, keep = ARGV[1], ARGV[2], duration(ARGV[3], 0, 10 ^ 8, 'keep')
 check(#node > 0 and #node <= 512, 'not the name of a node')
 check(#report <= 1048576, 'report too long')
-local since, till, reports, wishes = prefix .. 'since', prefix .. 'until', prefix .. 'reports', prefix .. 'wishes:'
+local since, till, reports, requests = prefix .. 'since', prefix .. 'until', prefix .. 'reports', prefix .. 'pause-requests:'
 local gone = redis.call('ZRANGEBYSCORE', till, '-inf', string.format('%d', now), 'LIMIT', '0', '100')
 if keep == 0 then gone[#gone + 1] = node end
 for _, silent in ipairs(gone) do
   redis.call('ZREM', since, silent)
   redis.call('HDEL', reports, silent)
-  redis.call('UNLINK', wishes .. silent)
+  redis.call('UNLINK', requests .. silent)
   redis.call('ZREM', till, silent)
 end
 if keep == 0 then return {now, 0} end
@@ -27,5 +27,5 @@ for _, key in ipairs({till, since, reports}) do redis.call('PEXPIRE', key, '3600
 local oldest = redis.call('ZRANGE', since, '0', '0')[1]
 if oldest ~= node and not redis.call('ZSCORE', till, oldest) then redis.call('ZREM', since, oldest) end
 local reply = {now, oldest == node and 1 or 0}
-for _, wish in ipairs(redis.call('HGETALL', wishes .. node)) do reply[#reply + 1] = wish end
+for _, part in ipairs(redis.call('HGETALL', requests .. node)) do reply[#reply + 1] = part end
 return reply

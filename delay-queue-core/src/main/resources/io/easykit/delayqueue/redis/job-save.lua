@@ -7,7 +7,7 @@
 checkGroups(5, 2)
 local job, state, keep = prefix .. 'job:' .. ARGV[1], ARGV[3], duration(ARGV[4], 1, 10 ^ 7, 'lock')
 check(string.find(state or '', '^%l%l[%l_]+$'), 'not the state of a job')
-local kept = redis.call('HMGET', job, 'lock', 'wish')
+local kept = redis.call('HMGET', job, 'lock', 'request')
 local lock = prefix .. 'lock:' .. (kept[1] or '')
 if redis.call('GET', lock) ~= ARGV[1] .. ' ' .. ARGV[2] then return 0 end
 local stops = state == 'running' and kept[2] == 'stop'
@@ -18,7 +18,7 @@ keepJob(ARGV[1], state == 'running')
 if state == 'running' then
   redis.call('PEXPIRE', lock, keep)
 else
-  redis.call('UNLINK', lock) -- first: whoever has the lock and no wish goes on
-  redis.call('HDEL', job, 'wish')
+  redis.call('UNLINK', lock) -- first: a node that has the lock, and finds no request, goes on
+  redis.call('HDEL', job, 'request')
 end
 return stops and 2 or 1

@@ -6,7 +6,7 @@
 -- return 1 it is the owner's, 0 it is not running, or its lock is held
 checkCount(3)
 local job, holder, keep = prefix .. 'job:' .. ARGV[1], ARGV[1] .. ' ' .. ARGV[2], duration(ARGV[3], 1, 10 ^ 7, 'lock')
-local kept = redis.call('HMGET', job, 'state', 'lock', 'wish')
+local kept = redis.call('HMGET', job, 'state', 'lock', 'request')
 if kept[1] ~= 'running' or not kept[2] then return 0 end
 local lock, stops = prefix .. 'lock:' .. kept[2], kept[3] == 'stop'
 local held = redis.call('GET', lock)
@@ -18,7 +18,7 @@ end
 allowWhenFull()
 if stops then
   redis.call('HSET', job, 'state', 'stopped', 'updated', string.format('%d', now))
-  redis.call('HDEL', job, 'wish')
+  redis.call('HDEL', job, 'request')
   keepJob(ARGV[1], false)
   if held == holder then redis.call('UNLINK', lock) end
   return 0

@@ -248,7 +248,7 @@ class HeartbeatTests {
     }
 
     @Test
-    void obeysAWishOnceSoThatTheApplicationCanChangeItsMind() {
+    void appliesAPauseRequestOnceSoThatTheApplicationCanResumeTheListener() {
         queue.engine.join();
         ListenerContainer container = queue.start(listener(), message -> {});
         advance(1);
@@ -273,7 +273,7 @@ class HeartbeatTests {
     }
 
     @Test
-    void obeysAWishForAListenerThatStartsLater() {
+    void appliesAPauseRequestForAListenerThatStartsLater() {
         queue.engine.join();
         advance(1);
         queue.engine.fleet().pauseListener(first().id(), "close", "ops");

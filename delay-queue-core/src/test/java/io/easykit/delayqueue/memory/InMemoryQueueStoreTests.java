@@ -39,16 +39,18 @@ class InMemoryQueueStoreTests {
     }
 
     @Test
-    void clearsWhatOperatorsWish() {
+    void clearsPauseRequests() {
         FleetStore fleet = store.fleet();
         NodeReport report = new NodeReport("shop", "host", Map.of(), Duration.ZERO, List.of());
         fleet.beat("n1", report, Duration.ofMinutes(1));
-        fleet.wish("n1", "close", true, "ann");
-        assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).wishes()).hasSize(1);
+        fleet.requestPause("n1", "close", true, "ann");
+        assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).pauseRequests())
+                .hasSize(1);
 
         store.clear();
 
-        assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).wishes()).isEmpty();
+        assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).pauseRequests())
+                .isEmpty();
     }
 
     /** So listeners of tests poll each ten seconds of virtual time only. */

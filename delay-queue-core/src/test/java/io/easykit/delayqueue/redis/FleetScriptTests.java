@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** topics.lua, beat.lua, nodes.lua and wish.lua. */
+/** topics.lua, beat.lua, nodes.lua and pause-request.lua. */
 class FleetScriptTests {
 
     private static final String PREFIX = "dq:{nodes}:";
@@ -133,7 +133,7 @@ class FleetScriptTests {
         assertThat(fleet.beat("a", SENDER, KEEP)).isEqualTo(new Beat(ms(1000), true, List.of()));
         shard.clock(11_000);
         assertThat(fleet.beat("b", SENDER, KEEP).first()).isFalse();
-        fleet.wish("a", "close", true, "ops");
+        fleet.requestPause("a", "close", true, "ops");
         shard.clock(30_999);
         assertThat(fleet.beat("b", SENDER, KEEP).first()).isFalse();
         assertThat(ids()).containsExactly("a", "b");
@@ -151,7 +151,7 @@ class FleetScriptTests {
     void forgetsANodeThatLeavesAtOnce() {
         fleet.beat("a", SENDER, KEEP);
         fleet.beat("b", SENDER, KEEP);
-        fleet.wish("a", "close", true, "ops");
+        fleet.requestPause("a", "close", true, "ops");
         fleet.leave("a");
         fleet.leave("a");
 
@@ -161,21 +161,24 @@ class FleetScriptTests {
     }
 
     @Test
-    void returnsTheLatestWishForEachListenerWithARisingNumber() {
-        assertThat(fleet.wish("a", "close", true, "ops")).as("no such node").isFalse();
+    void returnsTheLatestPauseRequestForEachListenerWithARisingNumber() {
+        assertThat(fleet.requestPause("a", "close", true, "ops"))
+                .as("no such node")
+                .isFalse();
         fleet.beat("a", SENDER, KEEP);
-        assertThat(fleet.wish("a", "close", true, "ops: night")).isTrue();
-        assertThat(fleet.wish("a", "mail", true, "ops")).isTrue();
+        assertThat(fleet.requestPause("a", "close", true, "ops: night")).isTrue();
+        assertThat(fleet.requestPause("a", "mail", true, "ops")).isTrue();
         shard.clock(500); // the clock goes back
-        assertThat(fleet.wish("a", "close", false, "ops")).isTrue();
+        assertThat(fleet.requestPause("a", "close", false, "ops")).isTrue();
 
-        assertThat(fleet.beat("a", SENDER, KEEP).wishes())
+        assertThat(fleet.beat("a", SENDER, KEEP).pauseRequests())
                 .containsExactlyInAnyOrder(
-                        new Beat.Wish("close", false, 1_000_001, "ops"), new Beat.Wish("mail", true, 1_000_000, "ops"))
-                .isEqualTo(fleet.beat("a", SENDER, KEEP).wishes());
-        assertThat(fleet.beat("b", SENDER, KEEP).wishes()).isEmpty();
+                        new Beat.PauseRequest("close", false, 1_000_001, "ops"),
+                        new Beat.PauseRequest("mail", true, 1_000_000, "ops"))
+                .isEqualTo(fleet.beat("a", SENDER, KEEP).pauseRequests());
+        assertThat(fleet.beat("b", SENDER, KEEP).pauseRequests()).isEmpty();
         shard.clock(40_000);
-        assertThat(fleet.wish("a", "close", true, "ops")).as("silent").isFalse();
+        assertThat(fleet.requestPause("a", "close", true, "ops")).as("silent").isFalse();
     }
 
     @Test
@@ -248,7 +251,7 @@ class FleetScriptTests {
                 FleetStore broken = faulty.store.fleet();
                 broken.beat("gone", SENDER, Duration.ofSeconds(1));
                 broken.beat("leaves", SENDER, KEEP);
-                broken.wish("gone", "close", true, "ops");
+                broken.requestPause("gone", "close", true, "ops");
                 faulty.clock(110_000);
 
                 faulty.failAt(command, false);
@@ -259,14 +262,14 @@ class FleetScriptTests {
                     return "left";
                 });
                 faulty.failAt(command, false);
-                faulty.attempt(store -> store.fleet().wish("a", "close", true, "ops"));
+                faulty.attempt(store -> store.fleet().requestPause("a", "close", true, "ops"));
                 faulty.heal();
 
                 broken.leave("leaves");
                 Beat beat = broken.beat("a", SENDER, KEEP);
-                broken.wish("a", "close", true, "ops");
+                broken.requestPause("a", "close", true, "ops");
                 assertThat(beat.first()).as("first after " + command).isTrue();
-                assertThat(broken.beat("a", SENDER, KEEP).wishes()).hasSize(1);
+                assertThat(broken.beat("a", SENDER, KEEP).pauseRequests()).hasSize(1);
                 assertThat(broken.nodes()).extracting(NodeInfo::id).containsExactly("a");
                 broken.leave("a");
                 assertThat(faulty.redis().snapshot().keySet())

@@ -73,7 +73,7 @@ class FullRedisTests {
         }
     }
 
-    /** A node for the wishes and a dead letter that stops its ordering key, besides messages in all places. */
+    /** A node for the pause requests and a dead letter that stops its ordering key, besides messages in all places. */
     private static void prepare() {
         shard.empty();
         shard.populate();

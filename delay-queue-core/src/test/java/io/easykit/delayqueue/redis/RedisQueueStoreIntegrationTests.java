@@ -315,7 +315,7 @@ class RedisQueueStoreIntegrationTests {
             NodeReport report = new NodeReport("shop", "host", Map.of(), Duration.ZERO, List.of());
             assertThat(store.fleet().beat("node", report, Duration.ofMinutes(1)).first())
                     .isTrue();
-            assertThat(store.fleet().wish("node", "close", true, "ops")).isTrue();
+            assertThat(store.fleet().requestPause("node", "close", true, "ops")).isTrue();
             store.fleet().addTopics(Map.of("t", 1));
             Instant died = store.browse(KEY, new Browse(State.DEAD, false, null, 1, 512))
                     .entries()

@@ -183,7 +183,7 @@ class ScriptFaultTests {
                 }),
                 new Step("beat", (s, store) -> store.fleet().beat("node", REPORT, Duration.ofSeconds(30))),
                 new Step("nodes", (s, store) -> store.fleet().nodes()),
-                new Step("wish", (s, store) -> store.fleet().wish("node", "listener", true, "ops")),
+                new Step("pause-request", (s, store) -> store.fleet().requestPause("node", "listener", true, "ops")),
                 new Step("jobs", (s, store) -> {
                     String id = "job" + JOBS.incrementAndGet(); // a second one of the same id is refused
                     store.jobs().create(id, "t", Map.of("action", "redrive"));

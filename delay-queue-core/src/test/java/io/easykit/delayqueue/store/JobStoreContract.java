@@ -177,27 +177,29 @@ public abstract class JobStoreContract {
         assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
         assertThat(find("j1").taken()).isFalse();
         assertThat(find("j1").isHalted()).isTrue();
-        assertThat(find("j1").fields()).containsEntry("done", "3").doesNotContainKey("wish");
+        assertThat(find("j1").fields()).containsEntry("done", "3").doesNotContainKey("request");
 
         assertThat(jobs().resume("j1")).isTrue();
         assertThat(find("j1").isHalted()).as("until progress is stored").isTrue();
         jobs().take("j1", "n2");
         assertThat(jobs().stop("j1")).isTrue();
-        assertThat(jobs().resume("j1")).as("before the node has seen the wish").isTrue();
+        assertThat(jobs().resume("j1"))
+                .as("before the node has seen the request")
+                .isTrue();
         assertThat(jobs().save("j1", "n2", StoredJob.RUNNING, Map.of())).isEqualTo(Saved.GO_ON);
         assertThat(find("j1").isHalted()).isFalse();
         assertThat(jobs().stop("unknown")).isFalse();
         assertThat(jobs().resume("unknown")).isFalse();
     }
 
-    /** Its node has died before it saw the wish. */
+    /** Its node has died before it saw the request. */
     @Test
     void stopsAJobThatIsToStopInsteadOfHandingItToAnotherNode() {
         create("j1");
         jobs().take("j1", "n1");
         assertThat(jobs().stop("j1")).isTrue();
         assertThat(jobs().take("j1", "n2"))
-                .as("while the node may see the wish")
+                .as("while the node may see the request")
                 .isFalse();
         assertThat(find("j1").state()).isEqualTo(StoredJob.RUNNING);
 

@@ -152,7 +152,7 @@ class SharedContextTests {
 
     @Test
     @Order(7)
-    void leavesPausesAndWishesBehind() {
+    void leavesPausesAndPauseRequestsBehind() {
         String node = engine.fleet().nodes().get(0).id();
         engine.fleet().pauseListener(node, "running", "ann");
         container("paused").resume();

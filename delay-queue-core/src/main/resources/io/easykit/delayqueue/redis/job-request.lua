@@ -1,4 +1,4 @@
--- Stops a job, or lets it continue where it was stopped. A node that runs it stops at its next step.
+-- Requests that a job stops, or continues where it was stopped. A node that runs it stops at its next step.
 --
 -- KEYS   prefix, settings
 -- ARGV   id, 'stop' or 'continue'
@@ -6,7 +6,7 @@
 checkCount(2)
 check(ARGV[2] == 'stop' or ARGV[2] == 'continue', 'neither stop nor continue')
 local job = prefix .. 'job:' .. ARGV[1]
-local kept = redis.call('HMGET', job, 'state', 'lock', 'wish')
+local kept = redis.call('HMGET', job, 'state', 'lock', 'request')
 local state, at = kept[1], string.format('%d', now)
 if not state or state == 'done' then return 0 end
 allowWhenFull()
@@ -15,13 +15,13 @@ if ARGV[2] == 'stop' then
   local lock = prefix .. 'lock:' .. (kept[2] or '')
   local holder = spare(redis.pcall('GET', lock)) or ''
   if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' and redis.call('PTTL', lock) ~= -1 then
-    return redis.call('HSET', job, 'wish', 'stop')
+    return redis.call('HSET', job, 'request', 'stop')
   end
   redis.call('HSET', job, 'state', 'stopped', 'updated', at)
   keepJob(ARGV[1], false)
   return 1
 end
-local undone = redis.call('HDEL', job, 'wish')
+local undone = redis.call('HDEL', job, 'request')
 if state == 'running' then return undone end
 keepJob(ARGV[1], true)
 redis.call('HSET', job, 'state', 'running', 'updated', at)
