@@ -77,10 +77,10 @@ public sealed interface DelayQueueEvent {
     /**
      * A lease of some node has ended, and this node took the message back.
      *
-     * @param owner whose lease
-     * @param lost  leases of the message that were lost so far
+     * @param owner consumer that held the lease
+     * @param leaseExpirations expired leases of the message so far
      */
-    record LeaseExpired(String topic, String id, String owner, int lost) implements DelayQueueEvent {}
+    record LeaseExpired(String topic, String id, String owner, int leaseExpirations) implements DelayQueueEvent {}
 
     /**
      * A limit is exceeded, such as one of {@link AlertLimits}. One node of the fleet publishes it.

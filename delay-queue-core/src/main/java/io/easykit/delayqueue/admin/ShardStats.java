@@ -107,7 +107,7 @@ public record ShardStats(
      * @param sent         messages stored
      * @param acknowledged messages done
      * @param failed       runs that failed
-     * @param lost         leases that expired
+     * @param leaseExpirations leases that expired
      * @param dead         deaths
      * @param cancelled    messages cancelled
      * @param redriven     dead letters sent back
@@ -117,7 +117,7 @@ public record ShardStats(
             long sent,
             long acknowledged,
             long failed,
-            long lost,
+            long leaseExpirations,
             long dead,
             long cancelled,
             long redriven,

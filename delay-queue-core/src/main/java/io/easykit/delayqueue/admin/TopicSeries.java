@@ -33,7 +33,7 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
      * @param sent         messages sent since the topic exists
      * @param acknowledged messages done since the topic exists
      * @param failed       runs that failed since the topic exists
-     * @param lost         leases that expired since the topic exists
+     * @param leaseExpirations leases that expired since the topic exists
      * @param died         deaths since the topic exists
      */
     public record Point(
@@ -46,7 +46,7 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
             long sent,
             long acknowledged,
             long failed,
-            long lost,
+            long leaseExpirations,
             long died) {
 
         /** The sum of two shards at the same minute. */
@@ -61,7 +61,7 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
                     sent + other.sent,
                     acknowledged + other.acknowledged,
                     failed + other.failed,
-                    lost + other.lost,
+                    leaseExpirations + other.leaseExpirations,
                     died + other.died);
         }
 
@@ -72,7 +72,7 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
                     rate(sent - earlier.sent, seconds),
                     rate(acknowledged - earlier.acknowledged, seconds),
                     rate(failed - earlier.failed, seconds),
-                    rate(lost - earlier.lost, seconds),
+                    rate(leaseExpirations - earlier.leaseExpirations, seconds),
                     rate(died - earlier.died, seconds));
         }
 
@@ -88,10 +88,10 @@ public record TopicSeries(String topic, Instant now, List<Point> points) {
      * @param sent         messages sent
      * @param acknowledged messages done
      * @param failed       runs that failed
-     * @param lost         leases that expired
+     * @param leaseExpirations leases that expired
      * @param died         deaths
      */
-    public record Rates(double sent, double acknowledged, double failed, double lost, double died) {}
+    public record Rates(double sent, double acknowledged, double failed, double leaseExpirations, double died) {}
 
     /**
      * Runs that ended.

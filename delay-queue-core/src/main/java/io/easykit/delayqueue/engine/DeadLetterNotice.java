@@ -55,7 +55,7 @@ final class DeadLetterNotice {
         headers.put(ID, dead.id());
         headers.put(DIED_AT, Long.toString(dead.at().toEpochMilli()));
         headers.put(FAILURES, Integer.toString(history == null ? 0 : history.failures()));
-        headers.put(LEASE_EXPIRATIONS, Integer.toString(history == null ? 0 : history.lost()));
+        headers.put(LEASE_EXPIRATIONS, Integer.toString(history == null ? 0 : history.leaseExpirations()));
         headers.put(FIRST_ERROR, text(dead.firstError()));
         headers.put(LAST_ERROR, text(dead.lastError()));
         Envelope notice = new Envelope(nonce(topic, dead), headers, null, envelope.body());

@@ -85,7 +85,7 @@ final class ExecutionStarter {
 
     private void start(List<InFlightMessage> batch, boolean isPrefetched) {
         ConcurrencyLimiter limiter = container.limiter();
-        boolean poisonSuspect = batch.stream().anyMatch(message -> message.delivery.lost() > 0);
+        boolean poisonSuspect = batch.stream().anyMatch(message -> message.delivery.leaseExpirations() > 0);
         MessageExecution run = new MessageExecution(
                 container.runs(),
                 batch,

@@ -310,7 +310,7 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
                 delivery.due(),
                 delivery.id() + "/" + HexFormat.of().toHexDigits(envelope.nonce()),
                 delivery.failures(),
-                delivery.lost(),
+                delivery.leaseExpirations(),
                 delivery.releases(),
                 message);
         if (context.errors().isGiven()) {

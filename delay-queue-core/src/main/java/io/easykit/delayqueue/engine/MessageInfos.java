@@ -35,7 +35,7 @@ final class MessageInfos {
                 message.state(),
                 message.at(),
                 history == null ? 0 : history.failures(),
-                history == null ? 0 : history.lost(),
+                history == null ? 0 : history.leaseExpirations(),
                 history == null ? 0 : history.releases(),
                 history == null ? null : history.owner(),
                 message.firstError(),

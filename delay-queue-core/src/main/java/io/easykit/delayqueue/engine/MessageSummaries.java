@@ -47,7 +47,7 @@ final class MessageSummaries {
                 entry.at(),
                 due(state, entry.at(), history),
                 history == null ? 0 : history.failures(),
-                history == null ? 0 : history.lost(),
+                history == null ? 0 : history.leaseExpirations(),
                 history == null ? 0 : history.releases(),
                 history == null ? null : history.owner(),
                 claimedAt(history),

@@ -115,7 +115,7 @@ final class ShardEvents {
                 LogText.of(lost.owner()),
                 LogText.of(id),
                 shard);
-        later.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.lostSoFar()));
+        later.emit(new DelayQueueEvent.LeaseExpired(shard.topic(), id, lost.owner(), lost.leaseExpirations()));
         if (lost.dead()) {
             died(id, ErrorNote.LEASE_LOST);
         }

@@ -65,7 +65,7 @@ final class TopicSamples {
                 first.sent(),
                 first.acknowledged(),
                 first.failed(),
-                first.lost(),
+                first.leaseExpirations(),
                 first.died());
     }
 }

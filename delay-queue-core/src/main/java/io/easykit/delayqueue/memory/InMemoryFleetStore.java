@@ -66,7 +66,7 @@ final class InMemoryFleetStore implements FleetStore {
                                 now.counters().sent(),
                                 now.counters().acknowledged(),
                                 now.counters().failed(),
-                                now.counters().lost(),
+                                now.counters().leaseExpirations(),
                                 now.counters().dead()))
                 == null;
     }

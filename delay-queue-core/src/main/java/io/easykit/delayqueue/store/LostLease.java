@@ -3,8 +3,8 @@ package io.easykit.delayqueue.store;
 /**
  * A lease that ended before its message was settled.
  *
- * @param owner     whose lease ended
- * @param lostSoFar leases of the message that were lost, this one included
- * @param dead      whether the message died of it
+ * @param owner     consumer that held the lease
+ * @param leaseExpirations lease expirations of the message, this one included
+ * @param dead      whether the message is a dead letter now
  */
-public record LostLease(Lease lease, String owner, int lostSoFar, boolean dead) {}
+public record LostLease(Lease lease, String owner, int leaseExpirations, boolean dead) {}

@@ -63,10 +63,10 @@ public record StoredMessage(
      *
      * @param number   of the last delivery
      * @param failures since the send or the last redrive
-     * @param lost     leases that expired, since the send or the last redrive
+     * @param leaseExpirations leases that expired, since the send or the last redrive
      * @param releases deliveries that were handed back
      * @param due      when the last delivery was due, or the next one is
      * @param owner    who had it last
      */
-    public record History(long number, int failures, int lost, int releases, Instant due, String owner) {}
+    public record History(long number, int failures, int leaseExpirations, int releases, Instant due, String owner) {}
 }

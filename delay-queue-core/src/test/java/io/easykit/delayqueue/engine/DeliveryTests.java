@@ -222,7 +222,7 @@ class DeliveryTests {
 
         assertThat(queue.runIds()).hasSize(1000).doesNotHaveDuplicates();
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1000);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.stats().dead()).isZero();
     }
 

@@ -343,9 +343,9 @@ public final class EngineFaultRun {
         StoredMessage.History history = Objects.requireNonNull(message.history(), "it was never claimed");
         assertThat(history.failures()).isLessThanOrEqualTo(MAX_ATTEMPTS);
         assertThat(history.failures()).isLessThanOrEqualTo(failures.getOrDefault(message.id(), 0));
-        assertThat(history.lost()).isLessThanOrEqualTo(MAX_LOST);
+        assertThat(history.leaseExpirations()).isLessThanOrEqualTo(MAX_LOST);
         boolean lostTooOften = reason.text().equals(MessageInfo.ErrorNote.LEASE_LOST);
-        assertThat(lostTooOften).isEqualTo(history.lost() == MAX_LOST);
+        assertThat(lostTooOften).isEqualTo(history.leaseExpirations() == MAX_LOST);
     }
 
     private void checkNothingIsLeft(ShardKey shard) {

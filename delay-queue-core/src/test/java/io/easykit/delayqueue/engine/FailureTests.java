@@ -272,7 +272,7 @@ class FailureTests {
         assertThat(queue.runs).isEmpty();
         assertThat(queue.find("a").state()).isEqualTo(State.WAITING);
         assertThat(queue.history("a").failures()).isZero();
-        assertThat(queue.history("a").lost()).isZero();
+        assertThat(queue.history("a").leaseExpirations()).isZero();
         assertThat(queue.history("a").releases()).isBetween(10, 25);
         assertThat(log.list).singleElement().asString().contains("orders", "version 2", "Update this node");
         logger.detachAppender(log);

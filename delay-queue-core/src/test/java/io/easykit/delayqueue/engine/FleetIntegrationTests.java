@@ -154,7 +154,7 @@ class FleetIntegrationTests {
         assertThat(stats.counters().acknowledged()).isEqualTo(count);
         assertThat(stats.dead()).isZero();
         // Only the killed one's messages waited for their leases.
-        assertThat(stats.counters().lost()).isEqualTo(orphans.size());
+        assertThat(stats.counters().leaseExpirations()).isEqualTo(orphans.size());
         assertThat(diary("begun").size() - count).isLessThanOrEqualTo(8);
     }
 
@@ -188,7 +188,7 @@ class FleetIntegrationTests {
         resume.countDown();
         awaitDrained(Duration.ofSeconds(30));
         assertThat(queue.stats(TOPIC).counters().acknowledged()).isEqualTo(4);
-        assertThat(queue.stats(TOPIC).counters().lost()).isEqualTo(4);
+        assertThat(queue.stats(TOPIC).counters().leaseExpirations()).isEqualTo(4);
         assertThat(queue.stats(TOPIC).imbalance()).isZero();
         second.stop();
     }
@@ -215,7 +215,9 @@ class FleetIntegrationTests {
 
         StoredMessage dead = queue.store.find(SHARD, "poison").orElseThrow();
         assertThat(dead.lastError()).extracting(ErrorNote::text).isEqualTo(ErrorNote.LEASE_LOST);
-        assertThat(dead.history()).extracting(History::failures, History::lost).containsExactly(0, 3);
+        assertThat(dead.history())
+                .extracting(History::failures, History::leaseExpirations)
+                .containsExactly(0, 3);
         assertThat(diary("begun")).extracting(Entry::id).containsExactly("poison", "poison", "poison");
         assertThat(survived).containsExactly("m0");
     }

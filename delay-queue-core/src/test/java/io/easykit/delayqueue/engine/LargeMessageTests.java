@@ -89,7 +89,7 @@ class LargeMessageTests {
             assertThat(run.payload()).hasSize(i % 100 == 50 ? 2_000_000 : i % 10 == 5 ? 40_000 : i % 10);
         });
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(300);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(replies.stream().mapToLong(bytes -> bytes).sum()).isLessThan(2 * sent);
         assertThat(replies).allMatch(bytes -> bytes <= 1 << 18);
     }
@@ -104,7 +104,7 @@ class LargeMessageTests {
         queue.time.advance(Duration.ofSeconds(5));
         assertThat(queue.runs).isEmpty();
         assertThat(queue.history("a").failures()).isZero();
-        assertThat(queue.history("a").lost()).isZero();
+        assertThat(queue.history("a").leaseExpirations()).isZero();
 
         queue.line.heal();
         queue.time.advance(Duration.ofSeconds(5));
@@ -132,7 +132,7 @@ class LargeMessageTests {
         assertThat(queue.runIds()).containsExactly("small");
         for (String id : List.of("a", "b")) {
             assertThat(queue.history(id).failures()).isZero();
-            assertThat(queue.history(id).lost()).isZero();
+            assertThat(queue.history(id).leaseExpirations()).isZero();
         }
 
         queue.line.heal();

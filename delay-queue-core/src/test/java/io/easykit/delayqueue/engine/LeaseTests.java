@@ -48,7 +48,7 @@ class LeaseTests {
 
         assertThat(queue.runs).hasSize(1);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
     }
 
     @Test
@@ -79,7 +79,7 @@ class LeaseTests {
         queue.time.advance(LEASE.plusSeconds(1));
 
         assertThat(queue.runIds()).containsExactly("a", "a");
-        assertThat(queue.history("a").lost()).isEqualTo(1);
+        assertThat(queue.history("a").leaseExpirations()).isEqualTo(1);
         assertThat(queue.history("a").failures()).isZero();
         assertThat(queue.events(DelayQueueEvent.LeaseExpired.class)).hasSize(1);
     }

@@ -142,7 +142,7 @@ class ListenerContainerIntegrationTests {
         awaitDrained(each.multipliedBy(1000).plusMinutes(1));
 
         assertEachRanOnce(1000);
-        assertThat(queue.stats(TOPIC).counters().lost()).isZero();
+        assertThat(queue.stats(TOPIC).counters().leaseExpirations()).isZero();
     }
 
     @Test
@@ -203,7 +203,7 @@ class ListenerContainerIntegrationTests {
 
         assertThat(interrupted).hasValue(0);
         assertEachRanOnce(outlasts ? 8 : 4);
-        assertThat(queue.stats(TOPIC).counters().lost()).isZero();
+        assertThat(queue.stats(TOPIC).counters().leaseExpirations()).isZero();
     }
 
     private static void awaitEnd(CountDownLatch over, ListenerContainer container) {
@@ -305,7 +305,7 @@ class ListenerContainerIntegrationTests {
         awaitDrained();
 
         assertEachRanOnce(1000);
-        assertThat(queue.stats(TOPIC).counters().lost()).isZero();
+        assertThat(queue.stats(TOPIC).counters().leaseExpirations()).isZero();
     }
 
     @Test

@@ -59,7 +59,7 @@ class OutageTests {
         assertThat(queue.runs).hasSize(20);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(10);
         assertThat(queue.stats().counters().failed()).isEqualTo(10);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
     }
 
@@ -146,7 +146,7 @@ class OutageTests {
         assertThat(queue.runs).hasSize(4);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
         assertThat(queue.stats().counters().failed()).isEqualTo(1);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.stats().dead()).isZero();
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
     }
@@ -211,7 +211,7 @@ class OutageTests {
         queue.time.advance(Duration.ofSeconds(10));
 
         assertThat(queue.runIds()).containsExactly("a");
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
     }
 
@@ -239,7 +239,7 @@ class OutageTests {
 
             assertThat(one.runs).hasSize(1);
             assertThat(one.events(DelayQueueEvent.LeaseLost.class)).isEmpty();
-            assertThat(one.stats().counters().lost()).isZero();
+            assertThat(one.stats().counters().leaseExpirations()).isZero();
             assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
         }
     }
@@ -268,7 +268,7 @@ class OutageTests {
 
         assertThat(queue.runs).hasSize(concurrency);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(concurrency);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.stats().dead()).isZero();
     }
 

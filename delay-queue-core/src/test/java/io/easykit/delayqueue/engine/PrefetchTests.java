@@ -98,7 +98,7 @@ class PrefetchTests {
         queue.time.advance(Duration.ofMillis(50));
 
         assertThat(queue.runIds()).hasSize(90 - THREADS).doesNotHaveDuplicates();
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         assertThat(queue.stats().counters().failed()).isZero();
     }
 
@@ -218,7 +218,7 @@ class PrefetchTests {
 
         assertThat(queue.runIds()).hasSize(150).doesNotHaveDuplicates();
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(250);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
     }
 
     /** Quick runs, and now and then a slow one, during which prefetched messages are released. */

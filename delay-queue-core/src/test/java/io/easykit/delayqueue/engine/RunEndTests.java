@@ -139,7 +139,7 @@ class RunEndTests {
 
         assertThat(queue.runIds()).containsExactlyInAnyOrder("m0", "m1", "m2");
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         queue.stop(container);
     }
 
@@ -159,7 +159,7 @@ class RunEndTests {
         full.time.advance(Duration.ofMinutes(2));
 
         assertThat(full.runIds()).containsExactlyInAnyOrder("m0", "m1", "m2");
-        assertThat(full.stats().counters().lost()).isZero();
+        assertThat(full.stats().counters().leaseExpirations()).isZero();
     }
 
     /** As CallerRunsPolicy does, once through a wrapper that catches the exceptions of tasks. */

@@ -125,7 +125,7 @@ class ScarceThreadTests {
         failing.time.advance(Duration.ofSeconds(3));
 
         assertThat(failing.runIds()).containsExactly("a");
-        assertThat(failing.stats().counters().lost()).isZero();
+        assertThat(failing.stats().counters().leaseExpirations()).isZero();
     }
 
     /** Loops of a simulated process. */

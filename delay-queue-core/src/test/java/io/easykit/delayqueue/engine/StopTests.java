@@ -76,7 +76,7 @@ class StopTests {
         assertThat(running.get(0).isLost()).isTrue();
         assertThat(queue.find("a").state()).isEqualTo(State.WAITING);
         assertThat(queue.history("a").releases()).isZero();
-        assertThat(queue.history("a").lost()).isEqualTo(1);
+        assertThat(queue.history("a").leaseExpirations()).isEqualTo(1);
         assertThat(queue.history("a").failures()).isZero();
     }
 
@@ -403,7 +403,7 @@ class StopTests {
 
         assertThat(full.runIds()).containsExactly("a");
         assertThat(full.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(full.stats().counters().lost()).isZero();
+        assertThat(full.stats().counters().leaseExpirations()).isZero();
     }
 
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})

@@ -111,7 +111,7 @@ class ThrottledLineIntegrationTests {
                     p99.toMillis(),
                     sorted.get(sorted.size() - 1).toMillis());
             assertThat(runs.values()).allMatch(count -> count.get() == 1);
-            assertThat(direct.stats("large").counters().lost()).isZero();
+            assertThat(direct.stats("large").counters().leaseExpirations()).isZero();
             assertThat(replied).isLessThan(2 * bytes);
             return List.of(sorted.get(sorted.size() / 2), p99);
         }

@@ -370,7 +370,7 @@ class DelayListenerIntegrationTests {
             assertThat(stats.inFlight()).isZero();
             assertThat(stats.counters().acknowledged()).isEqualTo(runBefore);
             assertThat(stats.waiting()).isEqualTo(messages - runBefore);
-            assertThat(stats.counters().lost()).isZero();
+            assertThat(stats.counters().leaseExpirations()).isZero();
         });
         runner.withBean(Slow.class, () -> slow).run(context -> {
             await().atMost(Duration.ofSeconds(30)).until(() -> slow.runs.size() == messages);

@@ -117,7 +117,7 @@ final class TopicOverview {
                         "sent", counters.sent(),
                         "acknowledged", counters.acknowledged(),
                         "failed", counters.failed(),
-                        "lost", counters.lost(),
+                        "lost", counters.leaseExpirations(),
                         "dead", counters.dead(),
                         "cancelled", counters.cancelled(),
                         "redriven", counters.redriven(),
@@ -145,7 +145,7 @@ final class TopicOverview {
         row.put("sentRate", rates == null ? null : TopicHistory.rounded(rates.sent()));
         row.put("doneRate", rates == null ? null : TopicHistory.rounded(rates.acknowledged()));
         row.put("failedRate", rates == null ? null : TopicHistory.rounded(rates.failed()));
-        row.put("lostRate", rates == null ? null : TopicHistory.rounded(rates.lost()));
+        row.put("lostRate", rates == null ? null : TopicHistory.rounded(rates.leaseExpirations()));
         row.put("diedRate", rates == null ? null : TopicHistory.rounded(rates.died()));
     }
 
