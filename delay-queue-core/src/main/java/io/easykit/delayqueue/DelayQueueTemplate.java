@@ -54,7 +54,7 @@ public interface DelayQueueTemplate {
 
     /** Sends a message that is due a while after the store has taken it. */
     default SendResult send(String topic, Object payload, Duration delay) {
-        return send(OutgoingMessage.of(topic, payload).in(delay));
+        return send(OutgoingMessage.of(topic, payload).after(delay));
     }
 
     /** Sends a message that is due at an instant by the store's clock; one that has passed is due at once. */
@@ -69,7 +69,7 @@ public interface DelayQueueTemplate {
 
     /** Sends a message with headers that is due a while after the store has taken it. */
     default SendResult send(String topic, Object payload, Duration delay, Map<String, String> headers) {
-        return send(OutgoingMessage.of(topic, payload).in(delay).headers(headers));
+        return send(OutgoingMessage.of(topic, payload).after(delay).headers(headers));
     }
 
     /** Sends a message with all its options. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A message to send. Start with {@link #of}; each further method returns a changed copy.
  *
  * <pre>{@code
- * OutgoingMessage.of("order-close", new CloseOrder(id)).in(Duration.ofMinutes(30)).id("close-" + id)
+ * OutgoingMessage.of("order-close", new CloseOrder(id)).after(Duration.ofMinutes(30)).id("close-" + id)
  * }</pre>
  *
  * @param topic   topic to send to
@@ -82,7 +82,7 @@ public record OutgoingMessage(
 
     public static OutgoingMessage of(String topic, Object payload) {
         return new OutgoingMessage(
-                topic, payload, DueTime.in(Duration.ZERO), null, Map.of(), null, null, null, null, null, null);
+                topic, payload, DueTime.after(Duration.ZERO), null, Map.of(), null, null, null, null, null, null);
     }
 
     /** A message to a declared topic. */
@@ -102,8 +102,8 @@ public record OutgoingMessage(
     }
 
     /** Due a while after the store has taken it, by the store's clock. */
-    public OutgoingMessage in(Duration delay) {
-        return with(DueTime.in(delay));
+    public OutgoingMessage after(Duration delay) {
+        return with(DueTime.after(delay));
     }
 
     /** Due at an instant, by the store's clock. One that has passed is due at once. */

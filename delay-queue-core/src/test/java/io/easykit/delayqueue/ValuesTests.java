@@ -16,8 +16,8 @@ class ValuesTests {
 
     @Test
     void roundsDueTimesUp() {
-        assertThat(DueTime.in(Duration.ofNanos(1))).isEqualTo(new DueTime(true, 1));
-        assertThat(DueTime.in(Duration.ofMillis(5))).isEqualTo(new DueTime(true, 5));
+        assertThat(DueTime.after(Duration.ofNanos(1))).isEqualTo(new DueTime(true, 1));
+        assertThat(DueTime.after(Duration.ofMillis(5))).isEqualTo(new DueTime(true, 5));
         assertThat(DueTime.at(Instant.ofEpochMilli(5).plusNanos(1))).isEqualTo(new DueTime(false, 6));
         assertThat(DueTime.at(Instant.ofEpochMilli(5))).isEqualTo(new DueTime(false, 5));
     }
@@ -25,9 +25,9 @@ class ValuesTests {
     @Test
     void refusesDueTimesThatCannotBe() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> DueTime.in(Duration.ofMillis(-1)))
+                .isThrownBy(() -> DueTime.after(Duration.ofMillis(-1)))
                 .withMessageContaining("delay of -1 ms");
-        assertThatIllegalArgumentException().isThrownBy(() -> DueTime.in(Duration.ofSeconds(Long.MAX_VALUE)));
+        assertThatIllegalArgumentException().isThrownBy(() -> DueTime.after(Duration.ofSeconds(Long.MAX_VALUE)));
         assertThatIllegalArgumentException().isThrownBy(() -> DueTime.at(Instant.MAX));
     }
 

@@ -58,7 +58,7 @@ final class TrialNode implements AutoCloseable {
 
     /** Returns whether as many replicas have the message as the settings want. */
     boolean send(String topic, String id, Duration delay) {
-        return !messages.send(OutgoingMessage.of(topic, id).id(id).in(delay)).isUnderReplicated();
+        return !messages.send(OutgoingMessage.of(topic, id).id(id).after(delay)).isUnderReplicated();
     }
 
     @Override

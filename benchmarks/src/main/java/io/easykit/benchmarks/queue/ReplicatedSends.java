@@ -145,7 +145,7 @@ public final class ReplicatedSends {
     }
 
     private static Sent send(DelayQueueTemplate template, int messages, int replicas) {
-        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x".repeat(100)).in(DELAY);
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "x".repeat(100)).after(DELAY);
         @Nullable ReplicaWait wait = replicas == 0 ? null : new ReplicaWait(replicas, TIMEOUT);
         OutgoingMessage waiting = wait == null ? message : message.waitForReplicas(wait);
         long[] nanos = new long[messages];

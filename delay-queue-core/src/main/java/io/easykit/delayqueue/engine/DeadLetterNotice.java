@@ -59,7 +59,7 @@ final class DeadLetterNotice {
         headers.put(FIRST_ERROR, text(dead.firstError()));
         headers.put(LAST_ERROR, text(dead.lastError()));
         Envelope notice = new Envelope(nonce(topic, dead), headers, null, envelope.body());
-        return new NewMessage(id(dead), DueTime.in(Duration.ZERO), notice.encode());
+        return new NewMessage(id(dead), DueTime.after(Duration.ZERO), notice.encode());
     }
 
     /** A dead letter without a body, or with garbage, is announced without one. */

@@ -88,7 +88,7 @@ final class DefaultDelayQueueTemplate implements DelayQueueTemplate {
 
     @Override
     public ChangeOutcome reschedule(String topic, String id, Duration delay) {
-        return reschedule(topic, id, DueTime.in(delay));
+        return reschedule(topic, id, DueTime.after(delay));
     }
 
     @Override

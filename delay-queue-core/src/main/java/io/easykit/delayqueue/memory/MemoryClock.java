@@ -16,7 +16,7 @@ final class MemoryClock {
     }
 
     static long ceilingMillis(Duration duration) {
-        return DueTime.in(duration).millis();
+        return DueTime.after(duration).millis();
     }
 
     long micros() {

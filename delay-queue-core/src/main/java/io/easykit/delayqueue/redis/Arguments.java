@@ -35,8 +35,8 @@ final class Arguments {
 
     /** Rounded up, so that a delay or a lease is never shorter than requested, except for values that scripts would refuse. */
     Arguments add(Duration duration) {
-        return add(
-                DueTime.in(duration.compareTo(LONGEST) > 0 ? LONGEST : duration).millis());
+        return add(DueTime.after(duration.compareTo(LONGEST) > 0 ? LONGEST : duration)
+                .millis());
     }
 
     Arguments add(Instant instant) {

@@ -23,7 +23,7 @@ public record DueTime(boolean relative, long millis) {
         }
     }
 
-    public static DueTime in(Duration delay) {
+    public static DueTime after(Duration delay) {
         Objects.requireNonNull(
                 delay, "A message without a delay: give one, Duration.ZERO for a message that is due at once.");
         return new DueTime(true, ceilingMillis(delay));

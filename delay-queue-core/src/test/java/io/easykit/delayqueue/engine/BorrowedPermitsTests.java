@@ -60,7 +60,7 @@ class BorrowedPermitsTests {
                 .mapToObj(i -> "m" + i)
                 .filter(id -> shard.test(MessageIds.shardOf(id, SHARDS, SHARDS)))
                 .limit(count)
-                .map(id -> OutgoingMessage.of(TOPIC, id).id(id).in(Duration.ZERO))
+                .map(id -> OutgoingMessage.of(TOPIC, id).id(id).after(Duration.ZERO))
                 .toList();
         sender.template().sendAll(messages);
     }

@@ -34,7 +34,7 @@ class ConsumerWatchTests {
 
     private void eachSends(Duration delay) {
         senders.forEach(sender ->
-                sender.template().send(OutgoingMessage.of(TOPIC, "text").in(delay)));
+                sender.template().send(OutgoingMessage.of(TOPIC, "text").after(delay)));
     }
 
     private List<DelayQueueEvent.AlertRaised> raised() {

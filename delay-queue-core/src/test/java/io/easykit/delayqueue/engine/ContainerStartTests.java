@@ -287,7 +287,7 @@ class ContainerStartTests {
         threadsLeft = Integer.MAX_VALUE;
         relay.start();
         transactions.begin();
-        engine.template().send(OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1)));
+        engine.template().send(OutgoingMessage.of(TOPIC, "x").after(Duration.ofHours(1)));
         transactions.commit();
         queue.time.advance(Duration.ofMinutes(1));
 

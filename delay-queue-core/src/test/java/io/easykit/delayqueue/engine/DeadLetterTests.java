@@ -267,7 +267,7 @@ class DeadLetterTests {
         listen();
         queue.memory.send(
                 SHARD,
-                List.of(new NewMessage("garbage", DueTime.in(Duration.ZERO), Bytes.of("no frame".getBytes(UTF_8)))));
+                List.of(new NewMessage("garbage", DueTime.after(Duration.ZERO), Bytes.of("no frame".getBytes(UTF_8)))));
         queue.engine
                 .template()
                 .send(OutgoingMessage.of(TOPIC, "broken").id("undecodable").header("tenant", "t"));

@@ -135,7 +135,7 @@ class DelayQueueAdminTests {
     @Test
     void findsAMessageInAllTopics() {
         queue.memory.fleet().addTopics(Map.of(TOPIC, 2, "mails", 2, "unused", 1));
-        queue.engine.template().send(OutgoingMessage.of("mails", "x").id("m7").in(Duration.ofHours(1)));
+        queue.engine.template().send(OutgoingMessage.of("mails", "x").id("m7").after(Duration.ofHours(1)));
 
         assertThat(dead.find("m7"))
                 .extracting(detail -> detail.message().topic(), detail -> detail.message()
@@ -208,14 +208,15 @@ class DelayQueueAdminTests {
         queue.send("later", Duration.ofHours(2));
 
         assertThat(dead.cancel(TOPIC, List.of(first))).containsExactly(ChangeOutcome.OTHER_INCARNATION);
-        assertThat(dead.reschedule(TOPIC, List.of(first), DueTime.in(Duration.ZERO)))
+        assertThat(dead.reschedule(TOPIC, List.of(first), DueTime.after(Duration.ZERO)))
                 .containsExactly(ChangeOutcome.OTHER_INCARNATION);
         assertThat(dead.body(TOPIC, first)).isEmpty();
         MessageDetail second = dead.find(TOPIC, "later").orElseThrow();
         MessageRef other = new MessageRef("later", second.incarnation());
         assertThat(dead.body(TOPIC, other))
                 .isEqualTo(Optional.ofNullable(second.message().body()));
-        assertThat(dead.reschedule(TOPIC, List.of(other, new MessageRef("m1", null)), DueTime.in(Duration.ofHours(3))))
+        assertThat(dead.reschedule(
+                        TOPIC, List.of(other, new MessageRef("m1", null)), DueTime.after(Duration.ofHours(3))))
                 .containsExactly(ChangeOutcome.APPLIED, ChangeOutcome.DEAD);
         assertThat(dead.find(TOPIC, "later").orElseThrow().due())
                 .isAfter(queue.time.now().plus(Duration.ofHours(2)));
@@ -295,7 +296,7 @@ class DelayQueueAdminTests {
             return shard.equals(first.get()) ? fault : Fault.NONE;
         });
 
-        assertThatThrownBy(() -> spread.engine.admin().reschedule(TOPIC, all, DueTime.in(Duration.ZERO)))
+        assertThatThrownBy(() -> spread.engine.admin().reschedule(TOPIC, all, DueTime.after(Duration.ZERO)))
                 .hasMessageStartingWith("A part of the change may have been made: ");
 
         spread.time.advance(Duration.ofMillis(1));
@@ -316,7 +317,7 @@ class DelayQueueAdminTests {
                 () -> dead.redrive(TOPIC, deaths),
                 () -> dead.purge(TOPIC, deaths),
                 () -> dead.cancel(TOPIC, waiting),
-                () -> dead.reschedule(TOPIC, waiting, DueTime.in(Duration.ZERO)),
+                () -> dead.reschedule(TOPIC, waiting, DueTime.after(Duration.ZERO)),
                 () -> queue.engine.fleet().pause(TOPIC, "ops"),
                 () -> queue.engine.fleet().resume(TOPIC),
                 () -> dead.purgeOlderThan(TOPIC, Duration.ZERO));
@@ -383,7 +384,8 @@ class DelayQueueAdminTests {
     @Test
     void showsAMessageWhoseFrameCannotBeDecoded() {
         ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2, 2));
-        queue.memory.send(shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ZERO), Bytes.of(new byte[9]))));
+        queue.memory.send(
+                shard, List.of(new NewMessage("garbled", DueTime.after(Duration.ZERO), Bytes.of(new byte[9]))));
 
         MessageInfo shown = queue.engine.template().find(TOPIC, "garbled").orElseThrow();
 
@@ -462,7 +464,7 @@ class DelayQueueAdminTests {
         String large = "x".repeat(MessageDetail.MOST_BYTES + 1000);
         queue.engine
                 .template()
-                .send(OutgoingMessage.of(TOPIC, large).id("large").in(Duration.ofHours(1)));
+                .send(OutgoingMessage.of(TOPIC, large).id("large").after(Duration.ofHours(1)));
 
         MessageDetail detail = dead.find(TOPIC, "large").orElseThrow();
 
@@ -478,13 +480,13 @@ class DelayQueueAdminTests {
     void showsAPageOfMessagesWithLongHeadersAndWithGarbledFrames() {
         ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf("garbled", 2, 2));
         queue.memory.send(
-                shard, List.of(new NewMessage("garbled", DueTime.in(Duration.ofHours(1)), Bytes.of(new byte[9]))));
+                shard, List.of(new NewMessage("garbled", DueTime.after(Duration.ofHours(1)), Bytes.of(new byte[9]))));
         queue.engine
                 .template()
                 .send(OutgoingMessage.of(TOPIC, "x")
                         .id("headers")
                         .header("long", "y".repeat(600))
-                        .in(Duration.ofHours(2)));
+                        .after(Duration.ofHours(2)));
 
         List<MessageSummary> rows =
                 dead.messages(TOPIC, MessageQuery.of(MessageInfo.State.WAITING)).messages();

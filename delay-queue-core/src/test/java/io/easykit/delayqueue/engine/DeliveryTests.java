@@ -345,7 +345,7 @@ class DeliveryTests {
                 .send(OutgoingMessage.of(TOPIC, "text")
                         .id("a")
                         .header("tenant", "x")
-                        .in(MILLI));
+                        .after(MILLI));
         queue.time.advance(Duration.ofSeconds(1));
 
         DelayMessage<String> message = seen.get(0);

@@ -215,7 +215,7 @@ public final class EngineFaultRun {
     private void send(String id, Duration delay) {
         due.put(id, time.now().plus(delay));
         try {
-            sender().template().send(OutgoingMessage.of(TOPIC, "text").id(id).in(delay));
+            sender().template().send(OutgoingMessage.of(TOPIC, "text").id(id).after(delay));
             stored.add(id);
         } catch (StoreUnavailableException e) {
             // Whether it was stored is unknown here, and is checked in the end.

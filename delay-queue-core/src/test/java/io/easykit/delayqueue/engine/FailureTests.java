@@ -247,7 +247,7 @@ class FailureTests {
     void buriesAFrameThatIsNone() {
         queue.start(listener(), message -> {});
         Bytes noFrame = Bytes.of(new byte[] {1, 2, 3});
-        queue.memory.send(SHARD, List.of(new NewMessage("a", DueTime.in(Duration.ZERO), noFrame)));
+        queue.memory.send(SHARD, List.of(new NewMessage("a", DueTime.after(Duration.ZERO), noFrame)));
         queue.time.advance(Duration.ofHours(1));
 
         assertThat(queue.runs).isEmpty();
@@ -265,7 +265,7 @@ class FailureTests {
         logger.addAppender(log);
         ListenerContainer old = queue.start(listener().retry(RetryPolicy.fixed(1, Duration.ZERO)), message -> {});
         for (String id : List.of("a", "b")) {
-            sendNewer(id, DueTime.in(Duration.ZERO));
+            sendNewer(id, DueTime.after(Duration.ZERO));
         }
         queue.time.advance(Duration.ofHours(1));
 
@@ -290,7 +290,7 @@ class FailureTests {
     @Test
     void givesEachMessageOfALaterVersionItsOwnDelay() {
         queue.start(listener().concurrency(10), message -> {});
-        sendNewer("m", DueTime.in(Duration.ZERO));
+        sendNewer("m", DueTime.after(Duration.ZERO));
         queue.time.advance(SECOND);
         queue.time.advanceUntil(
                 Duration.ofHours(1), "ten releases", () -> queue.history("m").releases() == 10);

@@ -66,7 +66,7 @@ class FlowIntegrationTests {
             one.engine
                     .template()
                     .sendAll(IntStream.range(0, messages)
-                            .mapToObj(i -> OutgoingMessage.of(TOPIC, i).in(Duration.ZERO))
+                            .mapToObj(i -> OutgoingMessage.of(TOPIC, i).after(Duration.ZERO))
                             .toList());
             redis.command("CONFIG", "RESETSTAT");
             List<ListenerContainer> containers = List.of(container(one), container(two), container(three));

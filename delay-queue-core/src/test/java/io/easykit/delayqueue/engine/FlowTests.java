@@ -56,7 +56,7 @@ class FlowTests {
 
     private void send(int count) {
         List<OutgoingMessage> messages = IntStream.range(0, count)
-                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).in(Duration.ZERO))
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).after(Duration.ZERO))
                 .toList();
         queue.engine.template().sendAll(messages);
     }
@@ -214,7 +214,7 @@ class FlowTests {
         queue.time.advance(Duration.ofSeconds(2));
         queue.runs.clear();
 
-        engine.template().send(OutgoingMessage.of("mail", "hello").in(Duration.ofSeconds(1)));
+        engine.template().send(OutgoingMessage.of("mail", "hello").after(Duration.ofSeconds(1)));
         long due = queue.time.micros() / 1000 + 1000;
         queue.time.advance(Duration.ofSeconds(3));
 
@@ -318,7 +318,7 @@ class FlowTests {
                     4);
         }
         List<OutgoingMessage> messages = IntStream.range(0, 1200)
-                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).in(Duration.ZERO))
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "m" + i).after(Duration.ZERO))
                 .toList();
         DelayQueueEngine sender = queue.builder(queue.time.node(), queue.memory)
                 .shards(topic -> 4)
@@ -430,7 +430,7 @@ class FlowTests {
             for (int i = 0; i < 4000; i++) {
                 String id = "m" + i;
                 if (MessageIds.shardOf(id, 4, 4) != 0) {
-                    sender.template().send(OutgoingMessage.of(TOPIC, id).id(id).in(Duration.ZERO));
+                    sender.template().send(OutgoingMessage.of(TOPIC, id).id(id).after(Duration.ZERO));
                 }
             }
             queue.time.advance(Duration.ofSeconds(15));

@@ -195,7 +195,7 @@ public final class GrowthRun {
 
     private void send() {
         Duration delay = Duration.ofMillis(random.nextInt(90_000));
-        OutgoingMessage message = OutgoingMessage.of(TOPIC, "text").in(delay);
+        OutgoingMessage message = OutgoingMessage.of(TOPIC, "text").after(delay);
         OutgoingMessage chosen =
                 switch (random.nextInt(3)) {
                     case 0 -> message.id("m" + random.nextInt(10));

@@ -118,7 +118,7 @@ class GrowthTests {
     private String store(int shard, Duration delay) {
         String id = MessageIds.generate(shard);
         Bytes frame = new Envelope(1, Map.of(), null, new TestQueue.TextCodec().encode("x")).encode();
-        queue.memory.send(new ShardKey(TOPIC, shard), List.of(new NewMessage(id, DueTime.in(delay), frame)));
+        queue.memory.send(new ShardKey(TOPIC, shard), List.of(new NewMessage(id, DueTime.after(delay), frame)));
         return id;
     }
 }

@@ -99,7 +99,7 @@ class InterceptorTests {
                     if (message.payload().equals("forbidden")) {
                         throw new IllegalArgumentException("not allowed");
                     }
-                    return message.id("own-" + message.payload()).in(Duration.ofHours(1));
+                    return message.id("own-" + message.payload()).after(Duration.ofHours(1));
                 })),
                 List.of());
 

@@ -279,7 +279,7 @@ class LeaseTests {
         ListenerContainer second = queue.start(other, listener(), message -> {});
         queue.time.advance(MILLI);
         queue.stop(second);
-        other.template().send(OutgoingMessage.of(TOPIC, "next life").id("a").in(Duration.ofHours(1)));
+        other.template().send(OutgoingMessage.of(TOPIC, "next life").id("a").after(Duration.ofHours(1)));
 
         queue.node.thaw();
         running.get(0).acknowledge();

@@ -90,7 +90,7 @@ class ListenerContainerIntegrationTests {
                 .template()
                 .sendAll(IntStream.range(0, count)
                         .mapToObj(
-                                i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).in(delay))
+                                i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).after(delay))
                         .toList());
     }
 

@@ -126,7 +126,7 @@ class OrderingTests {
         queue.engine
                 .template()
                 .sendAll(payloads.stream()
-                        .map(payload -> message("a", payload).in(Duration.ofSeconds(1)))
+                        .map(payload -> message("a", payload).after(Duration.ofSeconds(1)))
                         .toList());
         queue.start(listener().concurrency(8), message -> {});
 
@@ -137,15 +137,15 @@ class OrderingTests {
 
     @Test
     void anOwnIdIsComparedWithThoseOfItsKeyAndIsCancelledWithIt() {
-        assertThat(send(message("a", "x").id("1").in(Duration.ofHours(1))).outcome())
+        assertThat(send(message("a", "x").id("1").after(Duration.ofHours(1))).outcome())
                 .isEqualTo(SendOutcome.STORED);
         assertThat(send(message("a", "x").id("1")).outcome()).isEqualTo(SendOutcome.DUPLICATE);
-        assertThat(send(message("b", "x").id("1").in(Duration.ofHours(1))).outcome())
+        assertThat(send(message("b", "x").id("1").after(Duration.ofHours(1))).outcome())
                 .isEqualTo(SendOutcome.STORED);
         assertThat(queue.engine.template().cancel(TOPIC, "1")).isEqualTo(ChangeOutcome.GONE);
         assertThat(queue.engine.template().cancel(TOPIC, NameRules.orderedId("a", "1")))
                 .isEqualTo(ChangeOutcome.APPLIED);
-        SendResult generated = send(message("a", "y").in(Duration.ofHours(1)));
+        SendResult generated = send(message("a", "y").after(Duration.ofHours(1)));
         assertThat(queue.engine.template().cancel(TOPIC, generated.id())).isEqualTo(ChangeOutcome.APPLIED);
         assertThat(queue.stats().waiting()).isEqualTo(1);
     }
@@ -153,7 +153,8 @@ class OrderingTests {
     @Test
     void aMessageIsFoundAndChangedByItsKeyAndItsOwnId() {
         DelayQueueTemplate template = queue.engine.template();
-        String whole = send(message("a", "x").id("1").in(Duration.ofHours(1))).id();
+        String whole =
+                send(message("a", "x").id("1").after(Duration.ofHours(1))).id();
         Instant later = Instant.ofEpochMilli(1_800_000_000_000L);
 
         assertThat(DelayQueueTemplate.orderedId("a", "1")).isEqualTo(whole);
@@ -164,7 +165,7 @@ class OrderingTests {
         assertThat(template.cancel(TOPIC, "b", "1")).isEqualTo(ChangeOutcome.GONE);
         assertThat(template.cancel(TOPIC, "a", "1")).isEqualTo(ChangeOutcome.APPLIED);
 
-        send(message("a", "x").id("2").in(Duration.ofHours(1)));
+        send(message("a", "x").id("2").after(Duration.ofHours(1)));
         template.cancelAfterCommit(TOPIC, "a", "2");
         assertThat(queue.stats().waiting()).isZero();
     }
@@ -204,7 +205,7 @@ class OrderingTests {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("is not usable: give it 1 to 128 bytes");
         }
-        assertThat(message("x".repeat(128), "x").id("y".repeat(256)).in(NONE).orderingKey())
+        assertThat(message("x".repeat(128), "x").id("y".repeat(256)).after(NONE).orderingKey())
                 .hasSize(128);
     }
 }

@@ -356,6 +356,6 @@ class OutageTests {
 
     private static NewMessage message(String text, Duration delay) {
         Bytes body = Bytes.of(text.getBytes(UTF_8));
-        return new NewMessage(text, DueTime.in(delay), new Envelope(1, Map.of(), null, body).encode());
+        return new NewMessage(text, DueTime.after(delay), new Envelope(1, Map.of(), null, body).encode());
     }
 }

@@ -65,7 +65,7 @@ class OutboxOrderTests {
     private void leaveOutATopic() {
         queue.line.planByShard(shard -> shard.topic().equals(REFUSED) ? Fault.REFUSED : Fault.NONE);
         transactions.begin();
-        template.send(OutgoingMessage.of(REFUSED, "x").in(HOUR));
+        template.send(OutgoingMessage.of(REFUSED, "x").after(HOUR));
         transactions.commit();
         queue.time.advance(MILLI);
     }
@@ -269,7 +269,7 @@ class OutboxOrderTests {
         void send(String id) {
             ids.add(id);
             transactions.resume(suspended);
-            template.send(OutgoingMessage.of(SHARDED, "x").in(HOUR).id(id));
+            template.send(OutgoingMessage.of(SHARDED, "x").after(HOUR).id(id));
             suspended = transactions.suspend();
         }
 

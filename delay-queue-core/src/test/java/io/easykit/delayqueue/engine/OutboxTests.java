@@ -106,7 +106,7 @@ class OutboxTests {
         queue.memory.declare("sharded", 1);
         transactions.begin();
         List<SendResult> sent = IntStream.range(0, 50)
-                .mapToObj(i -> template.send(OutgoingMessage.of("sharded", "x").in(HOUR)))
+                .mapToObj(i -> template.send(OutgoingMessage.of("sharded", "x").after(HOUR)))
                 .toList();
         transactions.commit();
 
@@ -484,7 +484,7 @@ class OutboxTests {
         queue.line.planByShard(shard -> shard.topic().equals(TOPIC) ? Fault.REFUSED : Fault.NONE);
         sendAndCommit(IntStream.range(0, 300).mapToObj(i -> "m" + i).toArray(String[]::new));
         transactions.begin();
-        template.send(OutgoingMessage.of("other", "x").id("good").in(HOUR));
+        template.send(OutgoingMessage.of("other", "x").id("good").after(HOUR));
         transactions.commit();
         advance(Duration.ofSeconds(2));
         assertThat(isStored("other", "good")).isTrue();
@@ -523,7 +523,7 @@ class OutboxTests {
         transactions.begin();
         List<String> ids = IntStream.range(0, 300)
                 .mapToObj(i -> template.send(
-                                OutgoingMessage.of("sharded", "x").in(HOUR).id("own" + i))
+                                OutgoingMessage.of("sharded", "x").after(HOUR).id("own" + i))
                         .id())
                 .toList();
         transactions.commit();
@@ -570,7 +570,7 @@ class OutboxTests {
                 .filter(id -> MessageIds.shardOf(id, 4, 4) == 1)
                 .limit(3_000)
                 .forEach(id -> template.send(
-                        OutgoingMessage.of("sharded", "x").in(HOUR).id(id)));
+                        OutgoingMessage.of("sharded", "x").after(HOUR).id(id)));
         transactions.commit();
     }
 
@@ -604,7 +604,7 @@ class OutboxTests {
                 : shard.topic().equals("sharded") && shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
         sendManyToOneShard();
         transactions.begin();
-        template.send(OutgoingMessage.of("other", "x").id("late").in(HOUR));
+        template.send(OutgoingMessage.of("other", "x").id("late").after(HOUR));
         transactions.commit();
         advance(Duration.ofSeconds(10));
 
@@ -701,7 +701,7 @@ class OutboxTests {
         transactions.begin();
         List<String> ids = List.of("a", "b", "c", "d", "e");
         ids.stream()
-                .map(id -> OutgoingMessage.of(TOPIC, id).id(id).in(HOUR))
+                .map(id -> OutgoingMessage.of(TOPIC, id).id(id).after(HOUR))
                 .map(message -> List.of("b", "d").contains(message.id()) ? message.waitForReplicas(1) : message)
                 .forEach(template::send);
         transactions.commit();
@@ -775,10 +775,10 @@ class OutboxTests {
     void returnsTheResultsOfAMixedListInItsOrder() {
         transactions.begin();
         List<SendResult> results = template.sendAll(List.of(
-                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR),
-                OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR).phase(SendPhase.IMMEDIATELY),
-                OutgoingMessage.of(TOPIC, "x").id("c").in(HOUR).phase(SendPhase.BEFORE_COMMIT),
-                OutgoingMessage.of(TOPIC, "x").id("d").in(HOUR)));
+                OutgoingMessage.of(TOPIC, "x").id("a").after(HOUR),
+                OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR).phase(SendPhase.IMMEDIATELY),
+                OutgoingMessage.of(TOPIC, "x").id("c").after(HOUR).phase(SendPhase.BEFORE_COMMIT),
+                OutgoingMessage.of(TOPIC, "x").id("d").after(HOUR)));
 
         assertThat(results).extracting(SendResult::id).containsExactly("a", "b", "c", "d");
         assertThat(results).extracting(SendResult::outcome).containsExactly(null, SendOutcome.STORED, null, null);
@@ -826,7 +826,7 @@ class OutboxTests {
         for (int i = 0; i < 5; i++) {
             template.send(OutgoingMessage.of(TOPIC, "x".repeat(600_000))
                     .id("large" + i)
-                    .in(HOUR)
+                    .after(HOUR)
                     .waitForReplicas(1));
         }
         transactions.commit();

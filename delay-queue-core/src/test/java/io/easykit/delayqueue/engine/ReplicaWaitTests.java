@@ -89,7 +89,7 @@ class ReplicaWaitTests {
         queue.line.once("sendReplicated", Fault.LOST_REPLY);
 
         SendResult result = template.send(
-                OutgoingMessage.of(TOPIC, "p").in(Duration.ofHours(1)).sendTimeout(Duration.ofSeconds(5)));
+                OutgoingMessage.of(TOPIC, "p").after(Duration.ofHours(1)).sendTimeout(Duration.ofSeconds(5)));
 
         assertThat(result.outcome()).isEqualTo(SendOutcome.REPLAYED);
         assertThat(result.replication()).isEqualTo(new Replication(1, 1));
@@ -119,7 +119,7 @@ class ReplicaWaitTests {
         queue.memory.replicas(0);
         transactions.begin();
         template.send(
-                OutgoingMessage.of(TOPIC, "p").phase(SendPhase.AFTER_COMMIT).in(Duration.ofHours(1)));
+                OutgoingMessage.of(TOPIC, "p").phase(SendPhase.AFTER_COMMIT).after(Duration.ofHours(1)));
         transactions.beginCommit();
 
         assertThatThrownBy(transactions::finishCommit).isInstanceOf(NotReplicatedException.class);

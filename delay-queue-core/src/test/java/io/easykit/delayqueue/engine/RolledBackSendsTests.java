@@ -117,7 +117,7 @@ class RolledBackSendsTests {
     }
 
     private static PreparedMessage doubtful(int shard) {
-        NewMessage message = new NewMessage("a", DueTime.in(Duration.ZERO), Bytes.of(new byte[1]));
+        NewMessage message = new NewMessage("a", DueTime.after(Duration.ZERO), Bytes.of(new byte[1]));
         PreparedMessage prepared = new PreparedMessage(new ShardKey(TOPIC, shard), message, 1, Duration.ZERO, null);
         prepared.doubt();
         return prepared;
@@ -180,7 +180,7 @@ class RolledBackSendsTests {
         queue.engine
                 .template()
                 .sendAll(Collections.nCopies(
-                        messages, OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+                        messages, OutgoingMessage.of(TOPIC, "x").after(Duration.ofHours(1))));
         queue.line.heal();
         transactions.beginCommit();
         queue.line.away();

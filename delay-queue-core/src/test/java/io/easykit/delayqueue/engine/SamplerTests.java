@@ -142,7 +142,7 @@ class SamplerTests {
         queue.time.advance(Duration.ofMinutes(5));
         queue.engine.admin().growShards(TOPIC, 2);
         List<NewMessage> messages = IntStream.range(0, 100)
-                .mapToObj(i -> new NewMessage("m" + i, DueTime.in(Duration.ofDays(1)), Bytes.of(new byte[1])))
+                .mapToObj(i -> new NewMessage("m" + i, DueTime.after(Duration.ofDays(1)), Bytes.of(new byte[1])))
                 .toList();
         queue.memory.send(new ShardKey(TOPIC, 1), messages);
         queue.time.advance(Duration.ofMinutes(3));

@@ -322,7 +322,7 @@ class SendBatcherTests {
     }
 
     private static NewMessage message(String id, int bytes) {
-        return new NewMessage(id, DueTime.in(Duration.ZERO), Bytes.of(new byte[bytes]));
+        return new NewMessage(id, DueTime.after(Duration.ZERO), Bytes.of(new byte[bytes]));
     }
 
     private QueueBackend store() {

@@ -116,7 +116,7 @@ class SendTests {
         queue.line.takeCalls();
 
         List<SendResult> results = template.sendAll(
-                Collections.nCopies(600, OutgoingMessage.of(TOPIC, "x").in(HOUR)));
+                Collections.nCopies(600, OutgoingMessage.of(TOPIC, "x").after(HOUR)));
 
         assertThat(results).hasSize(600).allMatch(result -> result.outcome() == SendOutcome.STORED);
         assertThat(queue.line.takeCalls()).hasSize(6);
@@ -156,7 +156,7 @@ class SendTests {
     @Test
     void answersInTheOrderOfTheCall() {
         List<OutgoingMessage> messages = IntStream.range(0, 50)
-                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR))
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("m" + i).after(HOUR))
                 .toList();
 
         assertThat(template.sendAll(messages))
@@ -171,7 +171,7 @@ class SendTests {
         queue.line.once("send", Fault.LOST_REQUEST);
 
         assertThatThrownBy(() -> template.sendAll(
-                        Collections.nCopies(300, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                        Collections.nCopies(300, OutgoingMessage.of(TOPIC, "x").after(HOUR))))
                 .isInstanceOfSatisfying(BatchSendException.class, e -> {
                     assertThat(e.results()).hasSize(300);
                     assertThat(e.results().stream().filter(SendResult::isPending))
@@ -189,7 +189,7 @@ class SendTests {
         Instant begin = queue.time.now();
 
         assertThatThrownBy(() -> template.sendAll(Collections.nCopies(
-                        5_000, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                        5_000, OutgoingMessage.of(TOPIC, "x").after(HOUR))))
                 .isInstanceOfSatisfying(
                         BatchSendException.class,
                         e -> assertThat(e.results()).hasSize(5_000).allMatch(SendResult::isPending));
@@ -203,7 +203,7 @@ class SendTests {
         queue.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
 
         assertThatThrownBy(() -> template.sendAll(Collections.nCopies(
-                        3_000, OutgoingMessage.of(TOPIC, "x").in(HOUR))))
+                        3_000, OutgoingMessage.of(TOPIC, "x").after(HOUR))))
                 .isInstanceOfSatisfying(BatchSendException.class, e -> assertThat(
                                 e.results().stream().filter(SendResult::isPending))
                         .hasSize(1_000));
@@ -247,8 +247,11 @@ class SendTests {
     @Test
     void keepsHeadersAndPolicy() {
         RetryPolicy policy = RetryPolicy.fixed(7, Duration.ofSeconds(3));
-        template.send(
-                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR).header("k", "v").retry(policy));
+        template.send(OutgoingMessage.of(TOPIC, "x")
+                .id("a")
+                .after(HOUR)
+                .header("k", "v")
+                .retry(policy));
 
         Envelope envelope =
                 Envelope.decode(Objects.requireNonNull(queue.find("a").frame()));
@@ -298,8 +301,8 @@ class SendTests {
         TestQueue single = new TestQueue();
         single.send("warm", HOUR);
         single.line.takeCalls();
-        OutgoingMessage large = OutgoingMessage.of(TOPIC, "x".repeat(100_000)).in(HOUR);
-        OutgoingMessage huge = OutgoingMessage.of(TOPIC, "x".repeat(1_000_000)).in(HOUR);
+        OutgoingMessage large = OutgoingMessage.of(TOPIC, "x".repeat(100_000)).after(HOUR);
+        OutgoingMessage huge = OutgoingMessage.of(TOPIC, "x".repeat(1_000_000)).after(HOUR);
 
         List<OutgoingMessage> messages = new ArrayList<>(Collections.nCopies(10, large));
         messages.add(huge);
@@ -369,7 +372,7 @@ class SendTests {
                 .build()
                 .template();
         for (int i = 0; i < 20; i++) {
-            other.send(OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR));
+            other.send(OutgoingMessage.of(TOPIC, "x").id("m" + i).after(HOUR));
         }
 
         for (int i = 0; i < 20; i++) {

@@ -49,11 +49,11 @@ class SendTimeoutTests {
     private final DelayQueueTemplate template = queue.engine.template();
 
     private static OutgoingMessage message(String id) {
-        return OutgoingMessage.of(TOPIC, "x").id(id).in(HOUR).sendTimeout(FIVE_SECONDS);
+        return OutgoingMessage.of(TOPIC, "x").id(id).after(HOUR).sendTimeout(FIVE_SECONDS);
     }
 
     private static OutgoingMessage generated() {
-        return OutgoingMessage.of(TOPIC, "x").in(HOUR);
+        return OutgoingMessage.of(TOPIC, "x").after(HOUR);
     }
 
     private void healAfter(Duration outage) {
@@ -115,7 +115,7 @@ class SendTimeoutTests {
 
         assertThatThrownBy(() -> patient.engine
                         .template()
-                        .send(OutgoingMessage.of(TOPIC, "x").in(HOUR).sendTimeout(Duration.ofSeconds(1))))
+                        .send(OutgoingMessage.of(TOPIC, "x").after(HOUR).sendTimeout(Duration.ofSeconds(1))))
                 .isInstanceOf(StoreUnavailableException.class);
         assertThat(patient.send("a", HOUR).outcome()).isEqualTo(SendOutcome.STORED);
     }
@@ -129,7 +129,7 @@ class SendTimeoutTests {
 
         StoreUnavailableException e = catchThrowableOfType(
                 StoreUnavailableException.class,
-                () -> template.send(message("a").in(Duration.ofSeconds(6))));
+                () -> template.send(message("a").after(Duration.ofSeconds(6))));
 
         assertThat(e.isOutcomeUnknown()).isTrue();
         assertThat(queue.line.takeCalls()).containsExactly("send");
@@ -157,7 +157,7 @@ class SendTimeoutTests {
 
         StoreUnavailableException e = catchThrowableOfType(
                 StoreUnavailableException.class,
-                () -> slow.engine.template().send(message("a").in(Duration.ofMillis(delay))));
+                () -> slow.engine.template().send(message("a").after(Duration.ofMillis(delay))));
         slow.line.heal();
         slow.time.advance(Duration.ofSeconds(60));
 
@@ -174,7 +174,7 @@ class SendTimeoutTests {
         slow.start(listener(), message -> {});
         slow.send("warm", HOUR);
         List<OutgoingMessage> messages = List.of(
-                message(idIn(0)).in(Duration.ofSeconds(55)), message(idIn(1)).in(Duration.ofSeconds(55)));
+                message(idIn(0)).after(Duration.ofSeconds(55)), message(idIn(1)).after(Duration.ofSeconds(55)));
         long began = slow.node.nanos();
         List<ShardKey> lastCalls = new ArrayList<>();
         slow.line.planCall((method, shard) -> {
@@ -213,7 +213,7 @@ class SendTimeoutTests {
         slow.send("warm", HOUR);
         slow.line.once("send", Fault.LOST_REPLY);
 
-        SendResult result = slow.engine.template().send(message("a").in(Duration.ofSeconds(55)));
+        SendResult result = slow.engine.template().send(message("a").after(Duration.ofSeconds(55)));
 
         assertThat(result.outcome()).isEqualTo(SendOutcome.REPLAYED);
     }
@@ -225,11 +225,11 @@ class SendTimeoutTests {
         queue.send("warm", HOUR);
         queue.line.once("sendReplicated", Fault.LOST_REPLY);
 
-        assertThatThrownBy(() -> template.send(message.in(Duration.ofSeconds(16))))
+        assertThatThrownBy(() -> template.send(message.after(Duration.ofSeconds(16))))
                 .isInstanceOf(StoreUnavailableException.class);
 
         queue.line.once("sendReplicated", Fault.LOST_REPLY);
-        assertThat(template.send(message.id("b").in(Duration.ofSeconds(17))).outcome())
+        assertThat(template.send(message.id("b").after(Duration.ofSeconds(17))).outcome())
                 .isEqualTo(SendOutcome.REPLAYED);
     }
 
@@ -304,7 +304,7 @@ class SendTimeoutTests {
         queue.line.disconnect();
         healAfter(Duration.ofSeconds(1));
 
-        assertThat(template.send(message("a").in(Duration.ZERO)).outcome()).isEqualTo(SendOutcome.STORED);
+        assertThat(template.send(message("a").after(Duration.ZERO)).outcome()).isEqualTo(SendOutcome.STORED);
     }
 
     @Test
@@ -393,7 +393,7 @@ class SendTimeoutTests {
             default -> Fault.NONE;
         });
         List<OutgoingMessage> messages = IntStream.range(0, 40)
-                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("own-" + i).in(HOUR))
+                .mapToObj(i -> OutgoingMessage.of(TOPIC, "x").id("own-" + i).after(HOUR))
                 .toList();
 
         BatchSendException e = catchThrowableOfType(BatchSendException.class, () -> template.sendAll(messages));

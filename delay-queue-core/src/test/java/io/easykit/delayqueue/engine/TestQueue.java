@@ -96,7 +96,7 @@ final class TestQueue {
 
     SendResult send(String id, Duration delay) {
         return engine.template()
-                .send(OutgoingMessage.of(TOPIC, "payload of " + id).id(id).in(delay));
+                .send(OutgoingMessage.of(TOPIC, "payload of " + id).id(id).after(delay));
     }
 
     List<String> runIds() {

@@ -115,7 +115,7 @@ class TransactionSendTests {
                 .template()
                 .send(OutgoingMessage.of(TOPIC, "x")
                         .phase(SendPhase.AFTER_COMMIT)
-                        .in(Duration.ofHours(1))));
+                        .after(Duration.ofHours(1))));
         IntStream.range(0, 30).forEach(i -> many.engine.template().cancelAfterCommit(TOPIC, "m" + i));
         many.line.hang(many.time, Duration.ofMillis(250));
         Instant begin = many.time.now();
@@ -134,7 +134,7 @@ class TransactionSendTests {
         transactions.begin();
         IntStream.range(0, 200).forEach(i -> many.engine
                 .template()
-                .send(OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+                .send(OutgoingMessage.of(TOPIC, "x").after(Duration.ofHours(1))));
         transactions.beginCommit();
         many.line.hang(many.time, Duration.ofMillis(250));
         Instant begin = many.time.now();
@@ -206,7 +206,7 @@ class TransactionSendTests {
         TestTransactions others = new TestTransactions();
         DelayQueueTemplate other = template(others);
         others.begin();
-        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").in(Duration.ofHours(2)));
+        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").after(Duration.ofHours(2)));
         others.beginCommit();
 
         transactions.rollback();
@@ -401,7 +401,7 @@ class TransactionSendTests {
         TestTransactions others = new TestTransactions();
         DelayQueueTemplate other = template(others);
         others.begin();
-        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").in(Duration.ofHours(1)));
+        other.send(OutgoingMessage.of(TOPIC, "of the other").id("a").after(Duration.ofHours(1)));
         others.beginCommit();
         transactions.begin();
         template.send(OutgoingMessage.of(TOPIC, "x").id("a"));
@@ -436,12 +436,16 @@ class TransactionSendTests {
         transactions.begin();
         template.cancelAfterCommit(TOPIC, "a");
         transactions.savepoint();
-        template.send(
-                OutgoingMessage.of(TOPIC, "x").id("a").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT));
+        template.send(OutgoingMessage.of(TOPIC, "x")
+                .id("a")
+                .after(Duration.ofHours(1))
+                .phase(SendPhase.AFTER_COMMIT));
         template.cancelAfterCommit(TOPIC, "b");
         transactions.savepoint();
-        template.send(
-                OutgoingMessage.of(TOPIC, "x").id("b").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT));
+        template.send(OutgoingMessage.of(TOPIC, "x")
+                .id("b")
+                .after(Duration.ofHours(1))
+                .phase(SendPhase.AFTER_COMMIT));
 
         transactions.commit();
 
@@ -616,7 +620,9 @@ class TransactionSendTests {
                 .template()
                 .sendAll(Collections.nCopies(
                         200,
-                        OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1)).phase(SendPhase.AFTER_COMMIT)));
+                        OutgoingMessage.of(TOPIC, "x")
+                                .after(Duration.ofHours(1))
+                                .phase(SendPhase.AFTER_COMMIT)));
         sharded.engine.template().cancelAfterCommit(TOPIC, inTheOther);
         sharded.line.planByShard(shard -> shard.shard() == 0 ? Fault.LOST_REQUEST : Fault.NONE);
 
@@ -631,7 +637,7 @@ class TransactionSendTests {
     @Test
     void sendsManyOfOneTransactionTogether() {
         transactions.begin();
-        template.sendAll(Collections.nCopies(150, OutgoingMessage.of(TOPIC, "x").in(Duration.ofHours(1))));
+        template.sendAll(Collections.nCopies(150, OutgoingMessage.of(TOPIC, "x").after(Duration.ofHours(1))));
         queue.line.takeCalls();
         transactions.commit();
 

@@ -187,7 +187,7 @@ class FailoverIntegrationTests {
             return engine.template()
                     .send(OutgoingMessage.of("orders", "p")
                             .id("patient")
-                            .in(Duration.ofHours(1))
+                            .after(Duration.ofHours(1))
                             .sendTimeout(Duration.ofMinutes(1)));
         }
     }

@@ -130,7 +130,7 @@ class OrderingFaultTests {
     }
 
     private static Reschedule move(String name) {
-        return new Reschedule(target(name), DueTime.in(Duration.ofSeconds(50)));
+        return new Reschedule(target(name), DueTime.after(Duration.ofSeconds(50)));
     }
 
     private static List<DeadLetterRef> death() {

@@ -180,7 +180,7 @@ class OrderingScriptTests {
         assertThat(places()).isEqualTo("parked:k ~~k~d=830\nwaiting ~~k~c=820, ~~k~d=%d".formatted(PARKED + 830));
 
         shard.store.reschedule(
-                KEY, List.of(new Reschedule(new Target("~~k~c", null), DueTime.in(Duration.ofSeconds(9)))));
+                KEY, List.of(new Reschedule(new Target("~~k~c", null), DueTime.after(Duration.ofSeconds(9)))));
         assertThat(places()).isEqualTo("waiting ~~k~d=830, ~~k~c=10000");
     }
 
@@ -256,7 +256,7 @@ class OrderingScriptTests {
         shard.redis().command("CONFIG", "SET", "maxmemory", "1");
         try {
             String before = places();
-            Reschedule later = new Reschedule(new Target("~~k~b", null), DueTime.in(Duration.ofSeconds(9)));
+            Reschedule later = new Reschedule(new Target("~~k~b", null), DueTime.after(Duration.ofSeconds(9)));
             assertThatThrownBy(() -> shard.store.reschedule(KEY, List.of(later)))
                     .isInstanceOf(StoreFullException.class);
             assertThat(places()).isEqualTo(before);

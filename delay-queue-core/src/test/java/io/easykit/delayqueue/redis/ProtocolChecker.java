@@ -325,7 +325,7 @@ final class ProtocolChecker implements AutoCloseable {
 
         private DueTime due() {
             return random.nextBoolean()
-                    ? DueTime.in(Duration.ofMillis(random.nextInt(400)))
+                    ? DueTime.after(Duration.ofMillis(random.nextInt(400)))
                     : DueTime.at(Instant.ofEpochMilli(micros / 1000 - 100 + random.nextInt(400)));
         }
 

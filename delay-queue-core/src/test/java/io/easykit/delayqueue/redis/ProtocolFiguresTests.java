@@ -144,7 +144,7 @@ class ProtocolFiguresTests {
 
     /** From eight threads over one connection, as an application sends. */
     private void sendAll(int messages, int batch, Duration delay) {
-        OutgoingMessage message = OutgoingMessage.of(KEY.topic(), BODY).in(delay);
+        OutgoingMessage message = OutgoingMessage.of(KEY.topic(), BODY).after(delay);
         List<OutgoingMessage> list = Collections.nCopies(batch, message);
         inEightThreads(() -> {
             for (int left = messages / 8; left > 0; left -= batch) {

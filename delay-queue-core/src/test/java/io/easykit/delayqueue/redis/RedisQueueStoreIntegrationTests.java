@@ -290,7 +290,7 @@ class RedisQueueStoreIntegrationTests {
                     .isInstanceOf(StoreFullException.class)
                     .hasMessageContaining("has stored nothing");
             assertThatThrownBy(() -> store.reschedule(
-                            KEY, List.of(new Reschedule(new Target("later", null), DueTime.in(Duration.ZERO)))))
+                            KEY, List.of(new Reschedule(new Target("later", null), DueTime.after(Duration.ZERO)))))
                     .isInstanceOf(StoreFullException.class);
             assertThat(store.find(KEY, "new")).isEmpty();
             assertThat(store.browse(KEY, new Browse(State.WAITING, false, null, 10, 512))

@@ -98,6 +98,7 @@ class RescheduleScriptTests {
     }
 
     private static Reschedule move(String id, long delay, @Nullable String life) {
-        return new Reschedule(new Target(id, life == null ? null : frame(life)), DueTime.in(Duration.ofMillis(delay)));
+        return new Reschedule(
+                new Target(id, life == null ? null : frame(life)), DueTime.after(Duration.ofMillis(delay)));
     }
 }

@@ -212,7 +212,7 @@ class ScriptFaultTests {
     }
 
     private static Reschedule move(String id) {
-        return new Reschedule(target(id), DueTime.in(Duration.ofSeconds(5)));
+        return new Reschedule(target(id), DueTime.after(Duration.ofSeconds(5)));
     }
 
     private static List<DeadLetterRef> deaths() {

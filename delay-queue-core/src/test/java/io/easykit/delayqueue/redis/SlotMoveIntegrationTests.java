@@ -94,7 +94,7 @@ class SlotMoveIntegrationTests {
                 RedisCluster.SlotMove move = CLUSTER.beginMove(key, 1 - CLUSTER.shareOf(key))) {
             CompletableFuture<SendResult> patient = CompletableFuture.supplyAsync(() -> engine.template()
                     .send(OutgoingMessage.of("slow", "p")
-                            .in(Duration.ofHours(1))
+                            .after(Duration.ofHours(1))
                             .sendTimeout(Duration.ofMinutes(2))));
             assertThatThrownBy(() -> store.send(shard, List.of(in("impatient", 0, "i"))))
                     .isInstanceOf(StoreUnavailableException.class)

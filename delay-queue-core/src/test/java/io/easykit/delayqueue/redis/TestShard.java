@@ -153,7 +153,7 @@ final class TestShard implements AutoCloseable {
     }
 
     static NewMessage in(String id, long delay, String frame) {
-        return new NewMessage(id, DueTime.in(Duration.ofMillis(delay)), frame(frame));
+        return new NewMessage(id, DueTime.after(Duration.ofMillis(delay)), frame(frame));
     }
 
     static NewMessage at(String id, long millis, String frame) {

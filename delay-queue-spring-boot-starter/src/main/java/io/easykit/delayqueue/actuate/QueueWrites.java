@@ -178,7 +178,7 @@ final class QueueWrites {
         Duration delay = fields.duration("delay");
         Instant due = fields.time("due");
         if (delay != null && due == null) {
-            return DueTime.in(delay);
+            return DueTime.after(delay);
         }
         if (due != null && delay == null) {
             return DueTime.at(due);

@@ -154,7 +154,7 @@ class DelayQueueEndpointIntegrationTests {
                 .getBean(DelayQueueTemplate.class)
                 .send(OutgoingMessage.of("mail/urgent", new Mail("ada", "s3cret"))
                         .id(id)
-                        .in(Duration.ofHours(1)));
+                        .after(Duration.ofHours(1)));
     }
 
     @Test

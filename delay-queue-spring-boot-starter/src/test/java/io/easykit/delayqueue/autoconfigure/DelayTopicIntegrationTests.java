@@ -134,7 +134,7 @@ class DelayTopicIntegrationTests {
             DelayQueueTemplate sender = before.getBean(DelayQueueTemplate.class);
             for (int i = 0; i < 20; i++) {
                 sender.send(
-                        OutgoingMessage.of(Topics.ORDER_CLOSE, "x").id("o" + i).in(Duration.ofHours(1)));
+                        OutgoingMessage.of(Topics.ORDER_CLOSE, "x").id("o" + i).after(Duration.ofHours(1)));
             }
 
             runner.withUserConfiguration(Topics.class).run(after -> {

@@ -52,7 +52,7 @@ class DisabledQueueTests {
             Map.entry("Duration", Duration.ofMinutes(1)),
             Map.entry("ZonedDateTime", Instant.EPOCH.atZone(ZoneOffset.UTC)),
             Map.entry("Instant", Instant.EPOCH),
-            Map.entry("DueTime", DueTime.in(Duration.ZERO)),
+            Map.entry("DueTime", DueTime.after(Duration.ZERO)),
             Map.entry("Bytes", Bytes.of(new byte[] {'1'})),
             Map.entry("OutgoingMessage", OutgoingMessage.of(NAME, "payload")),
             Map.entry("List<OutgoingMessage>", List.of(OutgoingMessage.of(NAME, "payload"))),

@@ -65,7 +65,7 @@ class KeyPrefixIntegrationTests {
     private static void send(ApplicationContext application, String id, String payload) {
         application
                 .getBean(DelayQueueTemplate.class)
-                .send(OutgoingMessage.of("orders", payload).id(id).in(Duration.ofMillis(100)));
+                .send(OutgoingMessage.of("orders", payload).id(id).after(Duration.ofMillis(100)));
     }
 
     private static long acknowledged(ApplicationContext application) {

@@ -169,9 +169,9 @@ class OutboxIntegrationTests {
     void cancelsAMessageOfTheSameTransaction() {
         run(shop -> {
             shop.transactions.executeWithoutResult(status -> {
-                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR));
-                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR));
-                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("c").in(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("a").after(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("c").after(HOUR));
                 assertThat(shop.queue.cancel(TOPIC, "a")).isEqualTo(ChangeOutcome.APPLIED);
                 shop.queue.cancelAfterCommit(TOPIC, "b");
             });
@@ -195,8 +195,8 @@ class OutboxIntegrationTests {
                     outcomes.add(shop.queue.cancel(TOPIC, "a"));
                     outcomes.add(shop.queue.cancelAll(TOPIC, List.of("b")).get("b"));
                 });
-                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR));
-                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("a").after(HOUR));
+                shop.queue.send(OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR));
                 afterCommit(() -> await().atMost(PATIENCE)
                         .until(() -> shop.queue.find(TOPIC, "a").isPresent()
                                 && shop.queue.find(TOPIC, "b").isPresent()));

@@ -95,7 +95,7 @@ class PermissionsIntegrationTests {
 
     private static void sendAndListen(ApplicationContext context) {
         DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
-        template.send(OutgoingMessage.of("orders", "later").id("later").in(Duration.ofHours(1)));
+        template.send(OutgoingMessage.of("orders", "later").id("later").after(Duration.ofHours(1)));
         assertThat(template.reschedule("orders", "later", Duration.ofHours(2))).isEqualTo(ChangeOutcome.APPLIED);
         assertThat(template.find("orders", "later")).isPresent();
         assertThat(template.cancel("orders", "later")).isEqualTo(ChangeOutcome.APPLIED);

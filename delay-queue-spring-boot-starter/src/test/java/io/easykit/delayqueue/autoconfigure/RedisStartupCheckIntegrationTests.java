@@ -77,7 +77,7 @@ class RedisStartupCheckIntegrationTests {
             // "c" is in the last shard; the first one is empty.
             runner.withPropertyValues(url, "delay-queue.defaults.shards=4").run(context -> context.getBean(
                             DelayQueueTemplate.class)
-                    .send(OutgoingMessage.of("sent-elsewhere", 1).id("c").in(Duration.ofHours(1))));
+                    .send(OutgoingMessage.of("sent-elsewhere", 1).id("c").after(Duration.ofHours(1))));
             runner.withBean(Orders.class)
                     .withPropertyValues(
                             url,

@@ -194,7 +194,7 @@ class TransactionIntegrationTests {
         run(shop -> {
             OutgoingMessage one = OutgoingMessage.of(TOPIC, 1)
                     .id("one")
-                    .in(Duration.ofHours(1))
+                    .after(Duration.ofHours(1))
                     .phase(SendPhase.AFTER_COMMIT);
 
             shop.inTransaction(() -> {
@@ -296,7 +296,7 @@ class TransactionIntegrationTests {
     @Test
     void cancelsAfterTheCommitWhatACallbackThereSays() {
         run(shop -> {
-            shop.queue.send(OutgoingMessage.of(TOPIC, 1).id("one").in(Duration.ofHours(1)));
+            shop.queue.send(OutgoingMessage.of(TOPIC, 1).id("one").after(Duration.ofHours(1)));
 
             shop.inTransaction(() -> {
                 afterCommit(() -> shop.queue.cancelAfterCommit(TOPIC, "one"));
@@ -407,7 +407,7 @@ class TransactionIntegrationTests {
         }
 
         SendResult send(int id, Duration delay, @Nullable SendPhase phase) {
-            OutgoingMessage message = OutgoingMessage.of(TOPIC, id).in(delay);
+            OutgoingMessage message = OutgoingMessage.of(TOPIC, id).after(delay);
             return queue.send(phase == null ? message : message.phase(phase));
         }
 

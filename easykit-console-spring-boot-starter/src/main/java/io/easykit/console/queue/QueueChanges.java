@@ -74,7 +74,7 @@ final class QueueChanges {
         String topic = input.required("topic");
         DueTime due = input.has("due")
                 ? DueTime.at(Instant.ofEpochMilli(input.number("due")))
-                : DueTime.in(Duration.ofMillis(input.number("delay")));
+                : DueTime.after(Duration.ofMillis(input.number("delay")));
         String filter = due.relative() ? "due in " + due.millis() + " ms" : "due at " + due.millis();
         return targets(topic, input, filter, found -> admin.reschedule(topic, found, due));
     }

@@ -140,7 +140,7 @@ class QueueConsoleIntegrationTests {
                         .id(id)
                         .header("Password", "h1dden")
                         .header("<img onerror>", "\"><script>")
-                        .in(delay));
+                        .after(delay));
     }
 
     private static JsonNode dead(String id) {
@@ -200,7 +200,7 @@ class QueueConsoleIntegrationTests {
                         "spring.data.redis.url=redis://" + SERVER.host() + ":" + SERVER.port())
                 .run()) {
             DelayQueueTemplate template = other.getBean(DelayQueueTemplate.class);
-            template.send(OutgoingMessage.of("foreign", "x").in(Duration.ofHours(1)));
+            template.send(OutgoingMessage.of("foreign", "x").after(Duration.ofHours(1)));
         }
 
         for (int i = 0; i < 2; i++) {
@@ -634,7 +634,7 @@ class QueueConsoleIntegrationTests {
                 .send(OutgoingMessage.of("orders", Map.of("id", 9007199254740993L))
                         .id("edited")
                         .header("tenant", "a")
-                        .in(Duration.ZERO));
+                        .after(Duration.ZERO));
         JsonNode message = dead("edited");
         assertThat(message.get("editable").asBoolean()).as(message.toString()).isTrue();
         assertThat(message.get("readable").get("ok").asBoolean()).isTrue();
@@ -701,7 +701,7 @@ class QueueConsoleIntegrationTests {
                 .send(OutgoingMessage.of("orders", Map.of("id", 5))
                         .id("unseen")
                         .header("tenant", "a")
-                        .in(Duration.ZERO));
+                        .after(Duration.ZERO));
         JsonNode message = dead("unseen");
         assertThat(message.get("editable").asBoolean()).isTrue();
         Map<String, Object> change = Map.of(

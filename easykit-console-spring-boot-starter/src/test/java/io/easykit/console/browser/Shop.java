@@ -148,7 +148,7 @@ final class Shop implements AutoCloseable {
                         .id(id)
                         .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
                         .header("<b>header</b>", "\"><script>alert(3)</script>")
-                        .in(delay));
+                        .after(delay));
     }
 
     private void sendChange(String account, int number) {

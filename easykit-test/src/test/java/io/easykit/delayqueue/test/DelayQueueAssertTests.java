@@ -26,8 +26,8 @@ class DelayQueueAssertTests {
     @BeforeEach
     void send() {
         queue.template()
-                .send(OutgoingMessage.of(TOPIC, "welcome").id("m1").in(HOUR).header("tenant", "blue"));
-        queue.template().send(OutgoingMessage.of(TOPIC, "reminder").id("m2").in(HOUR.multipliedBy(2)));
+                .send(OutgoingMessage.of(TOPIC, "welcome").id("m1").after(HOUR).header("tenant", "blue"));
+        queue.template().send(OutgoingMessage.of(TOPIC, "reminder").id("m2").after(HOUR.multipliedBy(2)));
     }
 
     @AfterEach

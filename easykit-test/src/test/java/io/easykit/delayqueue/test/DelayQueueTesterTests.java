@@ -203,7 +203,7 @@ class DelayQueueTesterTests {
 
         queue.template()
                 .send(OutgoingMessage.of(TOPIC, new CloseOrder(42))
-                        .in(HALF_AN_HOUR)
+                        .after(HALF_AN_HOUR)
                         .sendTimeout(Duration.ofMinutes(1)));
 
         assertThat(queue).hasWaiting(TOPIC).withPayload(new CloseOrder(42));

@@ -75,7 +75,7 @@ public class OrderService {
         }
         orders.add(order);
         OutgoingMessage message = OutgoingMessage.of(CLOSE, new CloseOrder(order.id()))
-                .in(paymentTimeout)
+                .after(paymentTimeout)
                 .id(order.id());
         delayQueue.send(
                 fault == null

@@ -135,7 +135,7 @@ class OutboxInVirtualTimeTests {
     void keepsDelaysWhileLeasesAreRenewed() {
         for (int second = 0; second < 15; second++) {
             queue.advance(Duration.ofSeconds(1));
-            commit(OutgoingMessage.of("partner", second).id("p" + second).in(HALF_AN_HOUR));
+            commit(OutgoingMessage.of("partner", second).id("p" + second).after(HALF_AN_HOUR));
             assertThat(queue).hasWaiting("partner").withId("p" + second).dueIn(HALF_AN_HOUR);
         }
     }
@@ -180,14 +180,14 @@ class OutboxInVirtualTimeTests {
 
     @Test
     void findsAndCancelsAMessageRightAfterTheCommit() {
-        commit(OutgoingMessage.of("partner", "x").id("a").in(HALF_AN_HOUR));
+        commit(OutgoingMessage.of("partner", "x").id("a").after(HALF_AN_HOUR));
         assertThat(template.cancel("partner", "a")).isEqualTo(ChangeOutcome.APPLIED);
 
-        commit(OutgoingMessage.of("partner", "x").id("b").in(HALF_AN_HOUR));
+        commit(OutgoingMessage.of("partner", "x").id("b").after(HALF_AN_HOUR));
         transaction.executeWithoutResult(
                 status -> assertThat(template.cancel("partner", "b")).isEqualTo(ChangeOutcome.APPLIED));
 
-        commit(OutgoingMessage.of("partner", "x").id("c").in(HALF_AN_HOUR));
+        commit(OutgoingMessage.of("partner", "x").id("c").after(HALF_AN_HOUR));
         assertThat(template.find("partner", "c")).isPresent();
     }
 
