@@ -4,13 +4,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What in a topic calls for attention when it is exceeded; null for what does not.
+ * Limits of a topic that raise an alert when they are exceeded. Null for no limit.
  *
- * @param maxLateness age of the oldest message that is due and not claimed
- * @param due       messages that are due and not claimed
- * @param dead      dead letters
- * @param waiting   messages that wait, those of the far future included
- * @param failing   share of the runs of the last five minutes that failed, 0 to 1; of at least 20 runs
+ * @param maxLateness time since the oldest unclaimed message was due
+ * @param due       number of messages that are due and not claimed
+ * @param dead      number of dead letters
+ * @param waiting   number of waiting messages, also those that are due in the far future
+ * @param failing   share of failed runs in the last five minutes, 0 to 1; not checked below 20 runs
  */
 public record AlertLimits(
         @Nullable Duration maxLateness,
@@ -19,7 +19,7 @@ public record AlertLimits(
         @Nullable Long waiting,
         @Nullable Double failing) {
 
-    /** Nothing is watched. */
+    /** No limits. */
     public static final AlertLimits NONE = new AlertLimits(null, null, null, null, null);
 
     public AlertLimits {
@@ -34,7 +34,7 @@ public record AlertLimits(
         }
     }
 
-    /** Limits without one on failing runs. */
+    /** Without a limit of failed runs. */
     public AlertLimits(
             @Nullable Duration maxLateness, @Nullable Long due, @Nullable Long dead, @Nullable Long waiting) {
         this(maxLateness, due, dead, waiting, null);

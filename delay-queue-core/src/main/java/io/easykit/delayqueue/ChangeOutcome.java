@@ -1,8 +1,8 @@
 package io.easykit.delayqueue;
 
-/** What became of a cancel or a reschedule. */
+/** Result of a cancel or a reschedule. */
 public enum ChangeOutcome {
-    /** Done. */
+    /** The message was cancelled or rescheduled. */
     APPLIED,
     /** No such message is live. */
     GONE,

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that has died, as the listener of the dead letters of its topic gets it. The message itself stays a dead letter
- * of its topic, until it is redriven or purged.
+ * A dead letter, as a listener of dead letters receives it. The message itself stays a dead letter of its topic, until it is
+ * redriven or purged.
  *
  * @param topic            of the message
  * @param id               of the message

@@ -68,14 +68,14 @@ public sealed interface DelayQueueEvent {
      */
     record Died(String topic, String id, String reason) implements DelayQueueEvent {}
 
-    /** A message was lost to this node while a handler had it; the handler has been interrupted. */
+    /** This node has lost the lease of a message while its handler ran. The handler was interrupted. */
     record LeaseLost(String topic, String listener, String id) implements DelayQueueEvent {}
 
-    /** A handler's result came too late, when the message had gone elsewhere or ended; it changed nothing. */
+    /** The result of a handler came too late: another node had the message by then, or it had ended. The result changed nothing. */
     record SettledLate(String topic, String listener, String id) implements DelayQueueEvent {}
 
     /**
-     * A lease of some node has ended, and this node took the message back.
+     * The lease of a message has expired, and this node has reaped it.
      *
      * @param owner consumer that held the lease
      * @param leaseExpirations expired leases of the message so far

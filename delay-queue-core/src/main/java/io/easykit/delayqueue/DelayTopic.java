@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Declares a topic in code: its name, and the settings that all its senders and listeners share. A setting that is left out is null
- * here, and comes from elsewhere. Settings of one listener, such as its concurrency, are not part of it.
+ * here, and is taken from the configuration or the annotation. Settings of one listener, such as its concurrency, are not part of it.
  *
  * <pre>{@code
  * DelayTopic.named("order-close").shards(8).maxLeaseExpirations(3).build()
@@ -50,7 +50,7 @@ public final class DelayTopic {
     /**
      * Begins a topic without settings.
      *
-     * @throws IllegalArgumentException if it is no name of a topic
+     * @throws IllegalArgumentException if a topic cannot have this name
      */
     public static Builder named(String name) {
         return new Builder(NameRules.requireTopic(name));
@@ -100,17 +100,17 @@ public final class DelayTopic {
         return noConsumerAlert;
     }
 
-    /** Messages that may begin to run in a time on all nodes together, such as {@code 50/s}, {@code 600/min} or {@code 10/h}. */
+    /** How many messages may begin to run in a time, on all nodes together, such as {@code 50/s}, {@code 600/min} or {@code 10/h}. */
     public @Nullable String rate() {
         return rate;
     }
 
-    /** Messages that may begin at once after a quiet time. */
+    /** How many messages may begin at once after a quiet time. */
     public @Nullable Integer burst() {
         return burst;
     }
 
-    /** Messages in flight at a time on all nodes together. */
+    /** How many messages may be in flight at a time, on all nodes together. */
     public @Nullable Integer maxInFlight() {
         return maxInFlight;
     }

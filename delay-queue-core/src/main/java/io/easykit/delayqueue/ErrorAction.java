@@ -17,18 +17,18 @@ public sealed interface ErrorAction {
         return ByDefault.INSTANCE;
     }
 
-    /** Waits for the back-off of the message's or listener's policy. Dead after its last attempt. */
+    /** Retries after the back-off of the retry policy of the message or its listener. Dead after the last attempt. */
     static ErrorAction retry() {
         return new Retry(null);
     }
 
-    /** Waits for the back-off of this policy. Its limit of attempts replaces that of the message or its listener. */
+    /** Retries after the back-off of this policy. Its limit of attempts replaces that of the message or its listener. */
     static ErrorAction retry(RetryPolicy policy) {
         return new Retry(Objects.requireNonNull(policy, "retry(null): give a policy, or call retry()."));
     }
 
     /**
-     * Waits this long. Dead after the last attempt of the message's or listener's policy.
+     * Retries after this wait. Dead after the last attempt of the retry policy of the message or its listener.
      *
      * @param wait zero to {@link RetryPolicy#LONGEST}
      * @throws IllegalArgumentException for another wait
@@ -38,8 +38,8 @@ public sealed interface ErrorAction {
     }
 
     /**
-     * Waits for the time in the HTTP header {@code Retry-After}: seconds, or until a date; for the back-off of the message's or
-     * listener's policy if that is longer. If there is no header, or it has another form, the action is {@link #byDefault()}.
+     * Retries after the time in the HTTP header {@code Retry-After}, which is a number of seconds or a date; or after the back-off of
+     * the retry policy if that is longer. If there is no header, or it has another form, the action is {@link #byDefault()}.
      *
      * @param header  value of the header, or null
      * @param now     time with which a date is compared
@@ -51,14 +51,14 @@ public sealed interface ErrorAction {
         return wait == null ? byDefault() : new RetryAfter(wait.compareTo(longest) > 0 ? longest : wait, true);
     }
 
-    /** Dead now. */
+    /** The message is dead at once. */
     static ErrorAction dead() {
         return Dead.INSTANCE;
     }
 
     /**
-     * Acknowledged in spite of the error: nothing of the message is kept. A warning names the message and the error, at most a few
-     * of a topic in some seconds; {@link DelayQueueEvent.Discarded} has each of them.
+     * The message is acknowledged in spite of the error, and nothing of it is kept. A warning names the message and the error, at
+     * most a few per topic in some seconds. {@link DelayQueueEvent.Discarded} is published for each of them.
      */
     static ErrorAction discard() {
         return Discard.INSTANCE;
@@ -95,7 +95,7 @@ public sealed interface ErrorAction {
     /**
      * See {@link ErrorAction#retry()}.
      *
-     * @param policy instead of that of the message or its listener, or null for that one
+     * @param policy replaces that of the message or its listener; null to keep that one
      */
     record Retry(@Nullable RetryPolicy policy) implements ErrorAction {}
 

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits of a topic, for all its listeners on all nodes together.
  *
- * @param rate        messages that may begin to run in a time, retries included; null for no limit
- * @param maxInFlight messages that may be in flight at a time, 1 to {@link #MAX_IN_FLIGHT}; null for no limit
+ * @param rate        how many messages may begin to run in a time, retries included; null for no limit
+ * @param maxInFlight how many messages may be in flight at a time, 1 to {@link #MAX_IN_FLIGHT}; null for no limit
  */
 public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
 
@@ -63,11 +63,11 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
     }
 
     /**
-     * Messages in a time. Permits come evenly; those that are not used are kept, up to the burst.
+     * A number of messages in a time. Permits are added evenly. Unused permits are kept, up to the burst.
      *
-     * @param count messages, 1 or more
-     * @param per   a time, such as a second; at most 10,000 messages a second
-     * @param burst permits that are kept, 1 to {@link #MAX_BURST}: so many messages may begin at once after a quiet time
+     * @param count number of messages, 1 or more
+     * @param per   the time, up to a day; at most 10,000 messages a second
+     * @param burst maximum number of unused permits, 1 to {@link #MAX_BURST}: so many messages may begin at once after a quiet time
      */
     public record Rate(int count, Duration per, int burst) {
 
@@ -102,7 +102,7 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
             }
         }
 
-        /** A rate with a burst of what comes in a tenth of a second, and at least 1. */
+        /** A rate with a burst of a tenth of a second, and of at least 1. */
         public static Rate of(int count, Duration per) {
             boolean isPossible = count >= 1 && per.toMillis() >= 1;
             long burst = isPossible ? count * DEFAULT_BURST.toMillis() / per.toMillis() : 1;
@@ -112,7 +112,7 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
         /**
          * Reads a rate such as {@code 50/s}, {@code 600/min} or {@code 10/h}.
          *
-         * @throws IllegalArgumentException if it is none
+         * @throws IllegalArgumentException if the text has another form
          */
         public static Rate parse(String text) {
             Matcher parts = TEXT.matcher(text.strip());

@@ -15,9 +15,9 @@ public interface IdempotencyStore {
      * exception of the handler undoes the record, and reaches the caller. If another call with the same message is still
      * running, this one waits for its end or throws.
      *
-     * <p>An exception before the call of the handler is one of the store: the message is released, and comes again after a delay.
-     * That costs no attempt, and no error handler is called. An exception after the handler has returned costs an attempt, unless it
-     * is an {@link UnavailableException}.
+     * <p>An exception before the call of the handler counts as one of the store: the message is released, and delivered again after
+     * a delay. That costs no attempt, and no error handler is called. An exception after the handler has returned costs an attempt,
+     * unless it is an {@link UnavailableException}.
      *
      * @param topic of the message
      * @param deliveryId identifies the message in all its deliveries: see {@link DelayMessage#deliveryId}
@@ -26,12 +26,12 @@ public interface IdempotencyStore {
      */
     boolean runOnce(String topic, String deliveryId, Work handler) throws Exception;
 
-    /** Time for which a record is kept at least, or null if it is kept for good. */
+    /** Minimum time for which a record is kept, or null if it is never removed. */
     default @Nullable Duration retention() {
         return null;
     }
 
-    /** The store has failed after the handler has returned, and the handler is not the reason. What it has done is rolled back. */
+    /** The store has failed after the handler has returned, and the handler is not the reason. The transaction is rolled back. */
     final class UnavailableException extends DelayQueueException {
 
         private static final long serialVersionUID = 1L;

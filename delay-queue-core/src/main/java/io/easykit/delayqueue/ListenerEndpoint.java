@@ -12,7 +12,7 @@ public final class ListenerEndpoint {
     /** Maximum number of messages of one call of a batch handler. */
     public static final int MAX_BATCH_SIZE = 100;
 
-    /** Maximum number of calls of a handler at a time on one node. The sum over all nodes has to be an {@code int}. */
+    /** Maximum number of concurrent calls of a handler on one node. The sum over all nodes has to be an {@code int}. */
     public static final int MAX_CONCURRENCY = 100_000;
 
     private static final Duration MIN_LEASE = Duration.ofMillis(100);
@@ -82,14 +82,14 @@ public final class ListenerEndpoint {
                         + ": give the records a longer retention");
     }
 
-    /** A listener with one place, and with the defaults of the builder's methods. */
+    /** Begins a listener with a concurrency of 1, and with the defaults of the builder's methods. */
     public static Builder builder(String id, String topic, Type type) {
         return new Builder(id, topic, type, null);
     }
 
     /**
-     * A listener of the dead letters of a topic. Its handler gets a {@link DeadLetter} of each message that dies, at least once.
-     * It takes them from the topic {@link DeadLetter#topicOf}, to which it also announces them.
+     * Begins a listener of the dead letters of a topic. Its handler receives a {@link DeadLetter} for each message that dies, at
+     * least once. The container announces dead letters to the topic {@link DeadLetter#topicOf}, and listens to that topic.
      *
      * @param topic of the messages, up to 115 characters
      * @param type  of the payloads of these messages
@@ -104,45 +104,45 @@ public final class ListenerEndpoint {
         }
     }
 
-    /** Of the listener; unique in the application. */
+    /** Id of the listener, unique in the application. */
     public String id() {
         return settings.id;
     }
 
-    /** Where from. */
+    /** Topic from which messages are received. */
     public String topic() {
         return settings.topic;
     }
 
-    /** Of the payload. */
+    /** Type of the payload. */
     public Type type() {
         return settings.type;
     }
 
-    /** The topic whose dead letters it gets, or null if it gets the messages of its own topic. */
+    /** The topic whose dead letters it receives, or null if it receives the messages of its own topic. */
     public @Nullable String deadLettersOf() {
         return settings.deadLettersOf;
     }
 
-    /** Calls of the handler at a time on this node, 1 to {@link #MAX_CONCURRENCY}. */
+    /** Maximum number of concurrent calls of the handler on this node, 1 to {@link #MAX_CONCURRENCY}. */
     public int concurrency() {
         return settings.concurrency;
     }
 
-    /** Messages of one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler. */
+    /** Maximum number of messages in one call, 1 to {@link #MAX_BATCH_SIZE}; more than 1 needs a batch handler. */
     public int batchSize() {
         return settings.batchSize;
     }
 
     /**
-     * For how long a message is this node's; renewed while a handler has it, so it bounds how long the messages of a dead
-     * node wait, not how long a handler may run; at least 100 ms.
+     * Duration of the lease of a message; at least 100 ms. It is renewed while the handler runs. So it bounds how long the messages
+     * of a node that has died wait, not how long a handler may run.
      */
     public Duration lease() {
         return settings.lease;
     }
 
-    /** Leases that a message may lose before it is dead; the same for all listeners of a topic. */
+    /** Number of lease expirations after which a message is dead; the same for all listeners of a topic. */
     public int maxLeaseExpirations() {
         return settings.maxLeaseExpirations;
     }
@@ -160,12 +160,12 @@ public final class ListenerEndpoint {
         SKIP
     }
 
-    /** Wait of a message whose lease was lost; zero for none. */
+    /** Delay of a message whose lease has expired; zero for none. */
     public Duration leaseExpiredDelay() {
         return settings.leaseExpiredDelay;
     }
 
-    /** Of messages that do not bring their own. */
+    /** Retry policy of messages that were sent without one of their own. */
     public RetryPolicy retry() {
         return settings.retry;
     }
@@ -185,7 +185,7 @@ public final class ListenerEndpoint {
         return settings.ackMode;
     }
 
-    /** For handlers to end by themselves when the container stops. */
+    /** Time that running handlers get to end by themselves when the container stops. */
     public Duration stopTimeout() {
         return settings.stopTimeout;
     }
@@ -195,12 +195,12 @@ public final class ListenerEndpoint {
         return settings.deadLetterRetention;
     }
 
-    /** Of the topic. */
+    /** Alerts of the topic. */
     public AlertLimits alerts() {
         return settings.alerts;
     }
 
-    /** Of the topic, for all nodes together; the same for all its listeners. */
+    /** Limits of the topic, for all nodes together; the same for all its listeners. */
     public FlowLimits limits() {
         return settings.limits;
     }
@@ -211,8 +211,8 @@ public final class ListenerEndpoint {
     }
 
     /**
-     * Remembers the messages that were handled, or null: then the handler runs again if a message is delivered again. Needs a
-     * batch size of 1 and {@link AckMode#AUTO}.
+     * Store of the messages that were handled. Null if there is none: then the handler runs again if a message is delivered again.
+     * Needs a batch size of 1 and {@link AckMode#AUTO}.
      */
     public @Nullable IdempotencyStore idempotencyStore() {
         return settings.idempotencyStore;

@@ -26,7 +26,7 @@ public interface PayloadCodec {
     }
 
     /**
-     * The payload that the bytes stand for.
+     * Decodes a payload.
      *
      * @param type of the listener's parameter, generics included
      */

@@ -1,6 +1,6 @@
 package io.easykit.delayqueue;
 
-/** What became of a send. */
+/** Result of a send. */
 public enum SendOutcome {
     /** Stored. */
     STORED,

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * by its incarnation. So an action on a page that is out of date cannot hit another message.
  *
  * <p>Errors: {@link StoreUnavailableException} if the store did not answer in time, {@link StoreRefusedException} if it refuses,
- * {@link IllegalArgumentException} for a request that cannot be.
+ * {@link IllegalArgumentException} for a request with a value that is not possible.
  */
 public interface DelayQueueAdmin {
 
@@ -54,8 +54,8 @@ public interface DelayQueueAdmin {
     Optional<MessageDetail> find(String topic, String id);
 
     /**
-     * Finds live messages with this id in all topics that were ever used; a topic that is new to this store, since its first
-     * heartbeat.
+     * Finds live messages with this id in all topics of the registry. A new topic enters the registry with the next heartbeat of a
+     * node that uses it.
      */
     List<MessageDetail> find(String id);
 
@@ -74,7 +74,7 @@ public interface DelayQueueAdmin {
     int MOST_GROUPED = 10_000;
 
     /**
-     * Sends one back with fresh budgets, due at once.
+     * Redrives one dead letter: it is due at once, with its attempts and lease expirations reset.
      *
      * @param diedAt the death that is meant ({@link MessageInfo#diedAt})
      * @return false if it is not dead, or has died again since
@@ -84,7 +84,7 @@ public interface DelayQueueAdmin {
     }
 
     /**
-     * Sends dead letters back with fresh budgets, due at once.
+     * Redrives dead letters: they are due at once, with their attempts and lease expirations reset.
      *
      * @param deaths at most {@link #MAX_PAGE}
      * @return for each in order: false if it is not dead, or has died again since
@@ -92,9 +92,8 @@ public interface DelayQueueAdmin {
     List<Boolean> redrive(String topic, List<DeadLetterRef> deaths);
 
     /**
-     * Begins to send back all messages that are dead now with fresh budgets, so many a second, however they are spread over
-     * shards. Messages that die again meanwhile are not sent back a second time. The job moves them as it goes, so it can be
-     * stopped.
+     * Starts a job that redrives all messages that are dead now, at a limited rate for all shards together. Messages that die again
+     * meanwhile are not redriven a second time. The job moves the messages step by step, so it can be stopped.
      *
      * @param perSecond from 1; {@link Integer#MAX_VALUE} for no limit
      */
@@ -103,8 +102,8 @@ public interface DelayQueueAdmin {
     }
 
     /**
-     * Replaces headers and body of a dead letter and sends it back under the same id, with fresh budgets, due at once. Its
-     * retry policy stays.
+     * Replaces headers and body of a dead letter, and redrives it under the same id: it is due at once, with its attempts and lease
+     * expirations reset. Its retry policy stays.
      *
      * @param incarnation of the message that was edited ({@link MessageDetail#incarnation}); null for any
      * @param headers     all headers of the new message
@@ -115,7 +114,7 @@ public interface DelayQueueAdmin {
             String topic, DeadLetterRef death, @Nullable String incarnation, Map<String, String> headers, Bytes body);
 
     /**
-     * Removes one for good.
+     * Removes one dead letter for good.
      *
      * @param diedAt the death that is meant ({@link MessageInfo#diedAt})
      * @return false if it is not dead, or has died again since
@@ -139,7 +138,7 @@ public interface DelayQueueAdmin {
     long purgeOlderThan(String topic, Duration age);
 
     /**
-     * Ends messages that wait.
+     * Cancels messages that wait.
      *
      * @param messages at most {@link #MAX_PAGE}
      * @return for each in order
@@ -185,12 +184,12 @@ public interface DelayQueueAdmin {
 
     /**
      * Starts work on the dead letters of a topic in the background, and returns at once. One node runs the job; if that node
-     * ends, another one with a listener, or one that is asked about jobs, continues it within about 75 seconds. Of several
-     * jobs that move messages of the same topic one runs at a time.
+     * ends, another node continues it within about 75 seconds: one with a listener, or one on which jobs are read. Of several jobs
+     * that move messages of the same topic, one runs at a time.
      */
     Job start(JobRequest request);
 
-    /** Finds a job for a day after its last change; empty also if only a later version can read it. */
+    /** Finds a job. Jobs are kept for a day after their last change. Empty also if only a later version can read it. */
     Optional<Job> job(String id);
 
     /**
@@ -199,9 +198,9 @@ public interface DelayQueueAdmin {
      */
     List<Job> jobs();
 
-    /** Stops a job, whatever node runs it. False if it does not run. */
+    /** Stops a job, whatever node runs it. Returns false if it does not run. */
     boolean stopJob(String id);
 
-    /** Lets a job that was stopped, has reached its limit, or has failed run on. False if it runs, or is done. */
+    /** Continues a job that was stopped, has reached its limit, or has failed. Returns false if it runs or is done. */
     boolean resumeJob(String id);
 }

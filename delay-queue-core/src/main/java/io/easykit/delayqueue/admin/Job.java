@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on the dead letters of a topic in the background, as it is at present.
+ * The present state of a job: work on the dead letters of a topic in the background.
  *
  * @param state     whether it runs
  * @param createdAt when it was started, by the store's clock
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param done      messages that were sent back or removed
  * @param missed    messages that were selected, and had been sent back or removed by others, or had died again
  * @param deaths    messages of the topic that have died since its start, if it has a limit for them
- * @param problem   why it failed, or why it left out a shard, or null
+ * @param problem   why the job failed, or why it left out a shard; null if neither
  * @param groups    of a job that groups: at most {@link #MOST_GROUPS}, the largest first
  * @param matches   of a job that searches: at most {@link #MOST_MATCHES}
  */

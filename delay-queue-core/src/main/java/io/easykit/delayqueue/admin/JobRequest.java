@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on the dead letters of a topic that runs in the background: see {@link DelayQueueAdmin#start}. Immutable; each method
- * returns a changed copy.
+ * Request of a job: work on the dead letters of a topic in the background, see {@link DelayQueueAdmin#start}. Immutable; each
+ * method returns a changed copy.
  */
 public final class JobRequest {
 
@@ -39,7 +39,7 @@ public final class JobRequest {
 
     /** The action of a job. */
     public enum Action {
-        /** Sends dead letters back. */
+        /** Redrives dead letters. */
         REDRIVE,
         /** Removes dead letters for good. */
         PURGE,
@@ -90,7 +90,7 @@ public final class JobRequest {
         return new JobRequest(topic, action, Filter.ALL, Integer.MAX_VALUE, Integer.MAX_VALUE, Origin.UNKNOWN);
     }
 
-    /** Sends back all dead letters of the topic, without a limit of the rate unless one is given. */
+    /** Redrives all dead letters of the topic, without a limit of the rate unless one is given. */
     public static JobRequest redrive(String topic) {
         return of(topic, Action.REDRIVE);
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param incarnation distinguishes this message from an earlier or a later one with the same id, or null if the body is
  *                    missing
  * @param shard       shard of the topic, from 0
- * @param due         when its last delivery was due or its next one is, or null if it was never claimed and does not wait
+ * @param due         due time of its last delivery or of its next one; null if it was never claimed and does not wait
  * @param claimedAt   when it was claimed last, or null if it was never claimed
  * @param retry       the message's own retry policy, or null for that of its topic
  * @param bodySize    bytes of the whole body; -1 if it cannot be read

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param shard            shard of the topic, from 0
  * @param state            whether it waits, is in flight, or is dead
  * @param at               when it is due, when its lease ends, or when it died, by state
- * @param due              when its last delivery was due or its next one is, or null if it was never claimed and does not wait
+ * @param due              due time of its last delivery or of its next one; null if it was never claimed and does not wait
  * @param failures         runs that failed since the send or the last redrive
  * @param leaseExpirations leases that expired since the send or the last redrive
  * @param releases         deliveries that were handed back without a run

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param versions    versions by the name of the software, such as {@code java}
  * @param startedAt   when it started, by the store's clock
  * @param seenAt      last heartbeat, by the store's clock
- * @param listeners   its running listeners; empty for a process that only sends. Of a node with more than about 600 the rest is
- *                    one entry for each topic, with an empty id
+ * @param listeners   its running listeners; empty for a process that only sends. Beyond about 600 of a node, the others are summed
+ *                    up in one entry for each topic, with an empty id
  */
 public record NodeInfo(
         String id,
@@ -34,7 +34,7 @@ public record NodeInfo(
         listeners = List.copyOf(listeners);
     }
 
-    /** Calls of this topic that the node can run at a time; paused listeners count as none. */
+    /** How many calls for this topic the node can run at a time, without paused listeners. */
     public int places(String topic) {
         return listeners.stream()
                 .filter(listener -> listener.topic().equals(topic) && listener.pause() == null)
@@ -46,11 +46,11 @@ public record NodeInfo(
      * A listener that runs.
      *
      * @param id        of the listener; empty for a sum of several of the topic
-     * @param topic     whose messages it gets
+     * @param topic     from which it receives messages
      * @param busy      calls of the handler that run now
      * @param places    calls that it can run at a time
      * @param oldestRun how long the longest of the running calls has lasted; zero if none runs
-     * @param pause     that it is paused on this node, or null
+     * @param pause     its pause on this node, or null if it is not paused
      */
     public record Listener(String id, String topic, int busy, int places, Duration oldestRun, @Nullable Pause pause) {}
 

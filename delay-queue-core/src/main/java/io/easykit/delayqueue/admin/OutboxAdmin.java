@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** The relay that stores the messages of the outbox in the queue. */
 public interface OutboxAdmin {
 
-    /** Starts it. Does nothing if it runs already. */
+    /** Starts the relay. Does nothing if it runs already. */
     void start();
 
     /** Ends the present pass, gives up the leases, and waits until this is done, at most for the given time. */

@@ -7,19 +7,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard in numbers, all of one instant.
+ * The numbers of a shard, all read at the same time.
  *
  * @param now       the store's clock
  * @param pause     when and by whom claims were stopped, or null if they are not
- * @param waiting   messages that wait, due ones included
- * @param due       of these, how many are due
+ * @param waiting   waiting messages, due ones included
+ * @param due       of these, those that are due
  * @param inFlight  messages under a lease
  * @param dead      dead letters
- * @param oldestDue when the oldest of the due ones was due, or null if none is
+ * @param oldestDue due time of the oldest due message, or null if none is due
  * @param alerts    limits that are reported as exceeded; of the topic, kept in its first shard
  * @param counters  what happened since the shard exists
- * @param parked    messages that were due, and wait behind another one of their ordering key; among those that wait, not among the
- *     due ones
+ * @param parked    messages that were due, and wait behind another one of their ordering key; counted as waiting, not as due
  * @param stoppedKeys ordering keys that a dead letter has stopped; counted among the first thousand or so that are held
  * @param flow      limits of the shard, or null if no consumer has used any for an hour
  */
@@ -74,11 +73,11 @@ public record ShardStats(
     public record Pause(@Nullable Instant at, String by) {}
 
     /**
-     * The limits of a shard: its share of those of the topic, as a consumer used them last.
+     * The limits of a shard: its share of the limits of the topic, as the last claim used them.
      *
      * @param step    time from one permit to the next; zero for no limit of the rate
-     * @param burst   permits that are kept
-     * @param permits that are there now
+     * @param burst   maximum number of unused permits
+     * @param permits unused permits now
      * @param places  messages that may be in flight; 0 for no limit
      * @param usedAt  when a permit was last taken, or given back, by the store's clock; null without a limit of the rate
      */

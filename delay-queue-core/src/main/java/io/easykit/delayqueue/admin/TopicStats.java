@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A topic in numbers. Each shard is of one instant, the topic as a whole is not.
+ * The numbers of a topic. Those of one shard are read at the same time, those of several shards one after the other.
  *
  * @param byNumber shards by their number, in this order; the first one is 0
  * @param refused why other shards are missing, one text for each: the store refused to count them, for example because a key
@@ -167,7 +167,7 @@ public record TopicStats(String topic, SortedMap<Integer, ShardStats> byNumber, 
                 .orElse(null);
     }
 
-    /** How long the oldest message that is due and not claimed has been so; zero if there is none. */
+    /** How long the oldest message that is not claimed has been due; zero if none is due. */
     public Duration oldestDueAge() {
         return byNumber.values().stream()
                 .map(TopicStats::age)

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param pausedShards how many of them are paused
  * @param total        numbers of all shards that answered; null if none did
  * @param rates        of the last minute; null if there are no samples of it
- * @param places       calls of listeners that all nodes together can run; paused listeners count as none
+ * @param places       how many calls of its listeners all nodes together can run at a time, without paused listeners
  * @param failure      why shards are missing in the numbers: the store refuses them, or does not answer; or null
  */
 public record TopicSummary(

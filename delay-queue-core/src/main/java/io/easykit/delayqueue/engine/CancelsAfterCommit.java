@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Cancels messages of transactions that have committed. A failure is a warning: the transaction cannot fail any more. */
+/** Makes the cancels that a transaction has requested, after its commit. A failure is a warning: the transaction cannot fail any more. */
 final class CancelsAfterCommit {
 
     private static final Logger log = LoggerFactory.getLogger(CancelsAfterCommit.class);

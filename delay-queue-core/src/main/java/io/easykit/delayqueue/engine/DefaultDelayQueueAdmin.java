@@ -41,7 +41,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Works shard after shard. A shard that the store refuses does not hide the others. */
+/** Administers messages, dead letters, shards and jobs, shard after shard. A shard that the store refuses does not hide the others. */
 final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
     private final QueueBackend store;

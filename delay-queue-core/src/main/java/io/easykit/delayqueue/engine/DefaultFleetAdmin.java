@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** Works shard after shard. A shard that the store refuses does not keep the others from their pause. */
+/** Administers topics, nodes and pauses, shard after shard. A shard that the store refuses does not keep the others from their pause. */
 final class DefaultFleetAdmin implements FleetAdmin {
 
     private static final int MOST_CHARACTERS = 200;

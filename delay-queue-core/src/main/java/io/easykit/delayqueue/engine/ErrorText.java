@@ -5,8 +5,8 @@ import java.io.PrintWriter;
 import java.io.Writer;
 
 /**
- * An exception of the application, for messages and log lines. Its text has type and message of it and its causes, and where it
- * comes from.
+ * Writes an exception of the application as text, for messages and log lines: type and message of it and of its causes, and where
+ * it was thrown.
  */
 final class ErrorText {
 

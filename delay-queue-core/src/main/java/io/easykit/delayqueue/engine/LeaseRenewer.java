@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The leases of the messages that a consumer holds and that are not settled yet. They are renewed together after a third of
- * their time. A message is lost when the store reports it, or when its lease has expired by this node's own clock, which was
+ * Renews the leases of the messages that a consumer holds and that are not settled yet, all together after a third of their
+ * time. A message is lost when the store reports it, or when its lease has expired by this node's own clock, which was
  * read before the claim was sent. Then its handler is interrupted.
  */
 final class LeaseRenewer {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Whether this node reports itself to the others. Its name is free only after it has left, so one heartbeat follows the other. */
+/** Starts and stops the heartbeat of this node. Its name is free only after it has left, so one heartbeat follows the other. */
 final class Membership {
 
     private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import java.util.function.LongSupplier;
 
 /**
- * Rows that the relay leaves out for a while: those of a shard that is away or refuses, of a topic whose shards are not known,
- * and single ones. A block ends when a pass begins at the first row and its time is over, never during a pass: a later row of the
+ * Decides which rows the relay leaves out for a while: those of a shard that is away or refuses, of a topic whose shards are not
+ * known, and single ones. A block ends when a pass begins at the first row and its time is over, never during a pass: a later row of the
  * shard must not overtake those that were left out. Such a pass tries it again.
  *
  * <p>The block of a shard or topic notes a number before the first row that it leaves out, so that a pass need not read all rows

@@ -6,7 +6,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Transactions of this process whose rows may become visible behind rows with greater numbers. The rows of a transaction have
+ * Tracks transactions of this process whose rows may become visible behind rows with greater numbers. The rows of a transaction have
  * greater numbers than any that was read before its first write, so its mark is the greatest number that was read by then.
  */
 final class OutboxCommits {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The leases of this process in the outbox: its own, and those of processes that have died. Rows of an owner are stored by the
- * holder of its lease only, one holder at a time, so they are stored in order, and once.
+ * Takes, renews and releases the leases of this process in the outbox: its own, and those of processes that have died. Only the
+ * holder of the lease of an owner stores its rows, one holder at a time. So they are stored in order, and once.
  *
  * <p><b>Renewal.</b> A process renews its leases six times in the duration of a lease. A holder stores only within half a lease of
  * its last renewal, so a call that begins in time has the other half to end.

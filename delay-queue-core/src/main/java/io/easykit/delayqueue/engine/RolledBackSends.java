@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Cancels messages of transactions that rolled back after all. If the store does not answer, the cancel is repeated in the
- * background until it does, so that an outage at that moment leaves no messages of rolled-back transactions.
+ * Cancels messages that were stored before their transaction rolled back. If the store does not answer, the cancel is repeated in
+ * the background until it does, so that an outage at that moment leaves no messages of rolled-back transactions.
  *
  * <p>A warning names the messages for which this fails: a consumer was faster; more than {@link #MOST_WAITING} wait for the
  * store already; the process ends before the store has answered; the store refuses. After a timed-out cancel a missing

@@ -11,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listeners of an engine that run. Some settings of theirs are about the topic: where two of them differed, it would be
- * chance which of them decided about a message. So such a listener does not start.
+ * Refuses to start a listener whose topic settings differ from those of a running listener of the same topic. Otherwise chance
+ * would decide which settings apply to a message.
  */
 final class TopicSettingsGuard {
 

@@ -1,13 +1,13 @@
 package io.easykit.delayqueue.store;
 
-/** Whether a claim could hand out. */
+/** Whether a claim could hand out messages, and if not, why. */
 public enum ClaimStatus {
     CLAIMED,
     PAUSED,
-    /** This owner has had the answer to a later request; this one came late. */
+    /** The store has answered a later request of this owner already; this one came late. */
     OUTDATED,
     /** No permit is left for due messages. The next due time in the reply is the time of the next permit. */
     THROTTLED,
-    /** As many messages are in flight as may be, and others are due. The reply has no next due time. A wakeup comes when one ends. */
+    /** The maximum of messages is in flight, and others are due. The reply has no next due time. A wakeup is sent when one ends. */
     FULL
 }

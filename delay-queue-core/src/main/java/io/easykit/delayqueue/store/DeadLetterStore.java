@@ -10,11 +10,11 @@ import java.util.List;
 /** Redrives, purges and marks dead letters of one shard. Errors are those of {@link QueueStore}. */
 public interface DeadLetterStore {
 
-    /** Sends dead letters back, due at once; true for those that wait again, false for those not dead, or dead again since. */
+    /** Redrives dead letters, due at once. True for those that wait again; false for those not dead, or dead again since. */
     List<Boolean> redrive(ShardKey shard, List<DeadLetterRef> deaths);
 
     /**
-     * Gives a dead letter another frame and sends it back under its id, in one step.
+     * Replaces the frame of a dead letter and redrives it under its id, in one step.
      *
      * @param incarnation first bytes of the frame that is replaced; none if it has no frame, or for any
      * @param frame       the new one; not empty. A repetition with the same frame has the same outcome

@@ -6,12 +6,12 @@ import io.easykit.delayqueue.admin.ShardStats;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The share that a shard has of the limits of its topic. The shares of all shards are the limits, but that each has a burst and a place
- * of at least 1.
+ * The share that a shard has of the limits of its topic. The shares add up to the limits of the topic, except that each shard has a
+ * burst and a max-in-flight of at least 1.
  *
  * @param stepMicros time from one permit to the next, in microseconds; 0 for no limit of the rate
- * @param burst      permits that are kept; 0 without a limit of the rate
- * @param places     messages in flight; 0 for no limit
+ * @param burst      maximum number of unused permits that are kept; 0 without a limit of the rate
+ * @param places     maximum number of messages in flight; 0 for no limit
  */
 public record FlowShare(long stepMicros, int burst, int places) {
 

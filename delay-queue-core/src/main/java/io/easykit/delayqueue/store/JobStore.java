@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Jobs of the administration, which one node at a time runs and any node may continue. A lock that expires fences the runner:
- * progress is stored only while it holds the lock. Jobs are forgotten a day after their last change, but for those that wait
- * for the lock of another one. Errors are those of {@link QueueStore}.
+ * Stores the jobs of the administration. One node at a time runs a job, and any node may continue it. A lock that expires fences
+ * the runner: progress is stored only while it holds the lock. Jobs are removed a day after their last change, except those that
+ * wait for the lock of another one. Errors are those of {@link QueueStore}.
  */
 public interface JobStore {
 
@@ -64,7 +64,7 @@ public interface JobStore {
     /** Stops a running job; its node stops at its next step. False if it was stopped already, or has ended. */
     boolean stop(String id);
 
-    /** Lets a job that was stopped or has failed run on. False if it runs, or is done. */
+    /** Continues a job that was stopped or has failed. False if it runs, or is done. */
     boolean resume(String id);
 
     /** Reply to stored progress. */

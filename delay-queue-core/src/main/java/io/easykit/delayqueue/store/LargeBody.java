@@ -7,8 +7,8 @@ import java.util.Optional;
 
 /**
  * Reads a body piece by piece. A reply with all of it might take longer than the command timeout, and everything else on the
- * connection would wait behind it. Each piece names the first bytes of the body, so that pieces of two lives of an id are
- * never put together.
+ * connection would wait behind it. Each call contains the first bytes of the body, so that pieces of two messages with the same
+ * id are never put together.
  */
 public final class LargeBody {
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * The reply of a shard to a request for permits it does not need.
  *
  * @param now     the store's clock
- * @param permits that were taken; they are gone there
- * @param next    when there are further ones, or null while the shard has due messages itself
+ * @param permits number of permits that were taken from that shard
+ * @param next    when there are further ones, or null while that shard has due messages itself
  */
 public record Lent(Instant now, int permits, @Nullable Instant next) {
 

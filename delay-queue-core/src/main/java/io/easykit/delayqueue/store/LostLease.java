@@ -1,7 +1,7 @@
 package io.easykit.delayqueue.store;
 
 /**
- * A lease that ended before its message was settled.
+ * A lease that expired before its message was settled.
  *
  * @param owner     consumer that held the lease
  * @param leaseExpirations lease expirations of the message, this one included

@@ -2,7 +2,7 @@ package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.admin.ActionLog;
 
-/** Everything that an engine needs of one store. */
+/** One store, with all operations that an engine needs. */
 public interface QueueBackend extends QueueStore, QueueInspector, DeadLetterStore, TopicStore {
 
     /** The registry of topics and nodes; empty unless the store keeps one. */

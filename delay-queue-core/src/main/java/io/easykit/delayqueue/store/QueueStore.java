@@ -33,7 +33,7 @@ import java.util.List;
  */
 public interface QueueStore {
 
-    /** The most messages of one call: about a millisecond of a Redis. */
+    /** Maximum number of messages in one call, which takes Redis about a millisecond. */
     int MAX_BATCH = 100;
 
     /** Stores messages of this thread, which wait for their time. */
@@ -78,10 +78,10 @@ public interface QueueStore {
      */
     Lent lend(ShardKey shard, FlowShare limits, int most);
 
-    /** Ends messages that are done. */
+    /** Removes messages that are done. */
     List<Settlement> acknowledge(ShardKey shard, List<Lease> leases);
 
-    /** Takes back messages whose handlers have failed: for another attempt, or to the dead. Each costs one failure. */
+    /** Puts back messages whose handlers have failed, for another attempt or as dead letters. Each costs one failure. */
     List<Settlement> fail(ShardKey shard, List<Failure> failures);
 
     /** Hands back messages that were not run; they are due as before, at no cost. */
@@ -97,17 +97,17 @@ public interface QueueStore {
     List<Settlement> release(ShardKey shard, List<Lease> leases, Duration delay);
 
     /**
-     * Prolongs leases, counted from now; never shortens one. Where the answer is not {@code APPLIED}, the message has been
-     * lost to this consumer.
+     * Extends leases, counted from now; never shortens one. If the result is not {@code APPLIED}, this consumer has lost the
+     * message.
      */
     List<Settlement> extend(ShardKey shard, List<Lease> leases, Duration duration);
 
     /**
-     * Takes messages from consumers whose lease has ended. Each costs one lost lease, and the last that {@code maxLeaseExpirations}
-     * allows makes it dead.
+     * Puts messages back whose lease has expired. Each costs one lease expiration, and the last that {@code maxLeaseExpirations}
+     * allows makes it a dead letter.
      *
-     * @param count   at most so many, 1 to {@link #MAX_BATCH}
-     * @param maxLeaseExpirations leases that may be lost before death, at least 1; the same on all nodes
+     * @param count   maximum number of messages, 1 to {@link #MAX_BATCH}
+     * @param maxLeaseExpirations number of lease expirations after which a message is dead, at least 1; the same on all nodes
      * @param delay   until it is due again; zero keeps its old due time
      * @param policy  for the ordering keys of those that die
      */
@@ -134,9 +134,9 @@ public interface QueueStore {
         return giveUp(shard, leases, maxLeaseExpirations, delay, DeadKeyPolicy.STOP);
     }
 
-    /** Ends messages that are waiting. */
+    /** Removes messages that wait. */
     List<ChangeOutcome> cancel(ShardKey shard, List<Target> targets);
 
-    /** Gives messages that are waiting another due time. */
+    /** Gives messages that wait another due time. */
     List<ChangeOutcome> reschedule(ShardKey shard, List<Reschedule> moves);
 }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * the commit of this transaction on, and gone after its rollback. The holder of the lease of their owner stores the messages
  * in the queue, and deletes the rows.
  *
- * <p>Times in rows are those of the database's clock. A lease has no end in time: its holder renews it, and who sees it unchanged for
- * long enough takes it.
+ * <p>Times in rows are those of the database's clock. A lease has no end in time: its holder renews it, and another process that has
+ * seen it unchanged for its duration takes it.
  *
  * <p>Each method throws {@link SendOutboxException} if the database fails. All but {@link #write} and {@link #withdraw} work
  * in a transaction of their own, may have had their effect when they throw, and can be called again.

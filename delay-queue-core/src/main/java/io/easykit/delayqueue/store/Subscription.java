@@ -2,7 +2,7 @@ package io.easykit.delayqueue.store;
 
 import java.time.Duration;
 
-/** Ends with {@code close}, which may be repeated. */
+/** A subscription to wakeups. It ends with {@code close}, which may be repeated. */
 public interface Subscription extends AutoCloseable {
 
     /** Returned by {@link #sinceProof} if there is no proof. */

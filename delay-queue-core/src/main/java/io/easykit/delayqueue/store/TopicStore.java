@@ -9,11 +9,11 @@ import java.util.Collection;
  */
 public interface TopicStore {
 
-    /** Does ahead what makes the first calls fast, and shows that the store answers. May be repeated at any time. */
+    /** Opens connections and loads scripts, so that the first calls are fast. Fails if the store does not answer. May be repeated. */
     void prepare();
 
     /**
-     * Keeps the shard count of a topic when it is first used, and returns the one that is kept.
+     * Stores the shard count of a topic when it is first used, and returns the stored one.
      *
      * @param count as the caller knows it. If its home shards are those that are kept, shards that were added later are added again
      *     where the store has lost them
@@ -54,10 +54,10 @@ public interface TopicStore {
     /** Resumes claims of the shard. True if they were stopped. */
     boolean resume(ShardKey shard);
 
-    /** Time in which a node that is to report an alert has to confirm that it has; then another one may report it. */
+    /** Time within which a node has to confirm that it has reported an alert; then another node may report it. */
     Duration ALERT_CLAIM = Duration.ofMinutes(2);
 
-    /** Time until a raised alert is forgotten that no node raises again. */
+    /** Time after which a raised alert is removed, unless a node raises it again. */
     Duration ALERT_EXPIRY = Duration.ofHours(1);
 
     /**
