@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JobRequest {
 
+    /** Messages that a {@link #redrive} sends back a second, unless it gets another rate. */
+    public static final int REDRIVES_PER_SECOND = 50;
+
     /** Longest text to search for, in characters. */
     public static final int MAX_TEXT = 200;
 
@@ -90,12 +93,12 @@ public final class JobRequest {
         return new JobRequest(topic, action, Filter.ALL, Integer.MAX_VALUE, Integer.MAX_VALUE, Origin.UNKNOWN);
     }
 
-    /** Redrives all dead letters of the topic, without a limit of the rate unless one is given. */
+    /** Redrives all dead letters of the topic, {@value #REDRIVES_PER_SECOND} a second unless another rate is given. */
     public static JobRequest redrive(String topic) {
-        return of(topic, Action.REDRIVE);
+        return of(topic, Action.REDRIVE).perSecond(REDRIVES_PER_SECOND);
     }
 
-    /** Removes all dead letters of the topic. */
+    /** Removes all dead letters of the topic, without a limit of the rate unless one is given. */
     public static JobRequest purge(String topic) {
         return of(topic, Action.PURGE);
     }
@@ -144,6 +147,11 @@ public final class JobRequest {
             throw new IllegalArgumentException("A rate of " + rate + " a second: give at least 1.");
         }
         return new JobRequest(topic, action, filter, rate, stopAt, origin);
+    }
+
+    /** Moves messages without a limit of the rate: for a redrive only if the listener can bear all messages at once. */
+    public JobRequest withoutLimit() {
+        return perSecond(Integer.MAX_VALUE);
     }
 
     /** Ends by itself when so many messages of the topic have died since the start. */

@@ -615,6 +615,17 @@ class JobTests {
     }
 
     @Test
+    void aRedriveHasARateAndAPurgeHasNone() {
+        int none = Integer.MAX_VALUE;
+
+        assertThat(JobRequest.redrive(TOPIC).perSecond()).isEqualTo(50);
+        assertThat(JobRequest.redrive(TOPIC).withoutLimit().perSecond()).isEqualTo(none);
+        assertThat(JobRequest.purge(TOPIC).perSecond()).isEqualTo(none);
+        Job job = admin.start(JobRequest.redrive(TOPIC).withoutLimit());
+        assertThat(admin.job(job.id()).orElseThrow().request().perSecond()).isEqualTo(none);
+    }
+
+    @Test
     void keepsWhoStartedItAndRefusesWhatCannotBe() {
         Job job = admin.start(JobRequest.purge(TOPIC).perSecond(7).stopAt(3).by("ops", "ticket 7"));
 

@@ -1,14 +1,14 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.HttpProblem;
 import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.ShownValues;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
-import io.easykit.delayqueue.admin.UnknownTopicException;
 import java.security.Principal;
+import java.time.Instant;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +22,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
  * Shows topics, messages and nodes, and lets operators with unrestricted access change them. Topics and ids are parameters and
- * never part of the path, because they may contain slashes. An error is a reply with {@code error} and {@code action}.
+ * never part of the path, because they may contain slashes. An error is a {@link HttpProblem}.
  */
 @WebEndpoint(id = "delayqueue", defaultAccess = Access.READ_ONLY)
 public final class DelayQueueEndpoint {
@@ -53,9 +53,10 @@ public final class DelayQueueEndpoint {
             ShownValues values,
             Predicate<SecurityContext> seesValues,
             OperatorAudit audit) {
+        QueueViews views = new QueueViews(Instant::toString);
         return new DelayQueueEndpoint(
-                new QueueReads(admin, fleet, new MessageViews(values)),
-                new QueueWrites(admin, fleet, audit),
+                new QueueReads(admin, fleet, views, new MessageViews(values, Instant::toString)),
+                new QueueWrites(admin, fleet, views, audit),
                 seesValues);
     }
 
@@ -137,28 +138,17 @@ public final class DelayQueueEndpoint {
         try {
             return new WebEndpointResponse<>(call.get());
         } catch (Refusal refusal) {
-            return problem(refusal.status(), refusal.getMessage(), refusal.action());
+            return refusal.problem().reply();
         } catch (StoreUnavailableException away) {
-            return problem(
-                    503,
-                    away.getMessage(),
-                    "Check Redis and the network. Delivery goes on by itself when Redis answers."
-                            + (away.isOutcomeUnknown()
-                                    ? " A change may have been made: read it before you repeat it."
-                                    : ""));
-        } catch (TopicConflictException conflict) {
-            return problem(409, conflict.problem(), conflict.remedy());
-        } catch (UnknownTopicException unknown) {
-            return problem(404, unknown.problem(), unknown.remedy());
-        } catch (DelayQueueException refused) {
-            return problem(503, refused.getMessage(), "Correct it in Redis or in the settings.");
+            HttpProblem problem = QueueProblem.of(away);
+            String unsure = " A change may have been made: read it before you repeat it.";
+            return away.isOutcomeUnknown()
+                    ? new HttpProblem(problem.status(), problem.detail(), problem.action() + unsure).reply()
+                    : problem.reply();
+        } catch (DelayQueueException failure) {
+            return QueueProblem.of(failure).reply();
         } catch (IllegalArgumentException wrong) {
-            return problem(400, wrong.getMessage(), "Correct the request.");
+            return new HttpProblem(400, String.valueOf(wrong.getMessage()), "Correct the request.").reply();
         }
-    }
-
-    private static WebEndpointResponse<Object> problem(int status, @Nullable String error, String action) {
-        return new WebEndpointResponse<>(
-                new Row().with("error", error).with("action", action).values(), status);
     }
 }

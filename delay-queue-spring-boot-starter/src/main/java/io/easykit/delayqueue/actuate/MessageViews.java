@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.boot.ShownValues;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.MessageInfo.ErrorNote;
@@ -7,33 +8,70 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.admin.ErrorGroup;
 import io.easykit.delayqueue.admin.MessageDetail;
+import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.support.Bytes;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Messages as JSON. Bodies and header values are masked, or left out for callers who may not see them. */
-final class MessageViews {
-
-    private static final String HIDDEN =
-            "hidden: management.endpoint.delayqueue.show-values decides who sees bodies and header values";
+/**
+ * Messages as JSON, for the endpoint and the console. Bodies and header values are masked, or left out for callers who may not
+ * see them. A value that is null is left out. The maps may be changed.
+ */
+public final class MessageViews {
 
     private final ShownValues values;
+    private final Function<Instant, Object> times;
 
-    MessageViews(ShownValues values) {
+    /** @param times writes a time */
+    public MessageViews(ShownValues values, Function<Instant, Object> times) {
         this.values = values;
+        this.times = times;
     }
 
-    /** {@code waiting}, {@code in-flight} or {@code dead}. */
-    static String state(State state) {
-        return state.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    /**
+     * The state with this word, {@code waiting}, {@code in-flight} or {@code dead}; null if there is none.
+     */
+    public static @Nullable State state(String word) {
+        for (State state : State.values()) {
+            if (EnumWords.of(state).equals(word)) {
+                return state;
+            }
+        }
+        return null;
     }
 
-    Map<String, Object> summary(MessageSummary message, boolean shown) {
-        Row row = new Row().with("id", message.id()).with("state", state(message.state()));
+    /**
+     * A page of messages.
+     *
+     * @param hidden why the caller may not see bodies and header values, or null if they are shown
+     */
+    public Map<String, Object> page(MessagePage page, @Nullable String hidden) {
+        return new Row(times)
+                .with("total", page.total())
+                .with("rank", page.rank())
+                .with("shard", page.shard())
+                .with("messages", summaries(page.messages(), hidden))
+                .with("next", page.next())
+                .with("refused", page.refused().isEmpty() ? null : page.refused())
+                .values();
+    }
+
+    /**
+     * The messages of a page.
+     *
+     * @param hidden why the caller may not see bodies and header values, or null if they are shown
+     */
+    public List<Map<String, Object>> summaries(List<MessageSummary> messages, @Nullable String hidden) {
+        return messages.stream().map(message -> summary(message, hidden)).toList();
+    }
+
+    private Map<String, Object> summary(MessageSummary message, @Nullable String hidden) {
+        Row row = new Row(times).with("id", message.id()).with("state", EnumWords.of(message.state()));
         times(row, message.state(), message.at(), message.due(), message.claimedAt());
         row.with("incarnation", message.incarnation())
                 .with("shard", message.shard())
@@ -41,24 +79,26 @@ final class MessageViews {
                 .with("leaseExpirations", message.leaseExpirations())
                 .with("releases", message.releases())
                 .with("owner", message.owner())
-                .with("error", error(message.lastError(), true))
+                .with("lastError", error(message.lastError(), true))
                 .with("group", key(message.group()))
-                .with("headers", message.headers())
+                .with("headerNames", message.headers())
                 .with("size", message.size());
         Bytes preview = message.preview();
         if (preview != null) {
-            row.with("preview", shown ? values.preview(preview.array()) : HIDDEN);
+            row.with("preview", hidden == null ? values.preview(preview.array()) : null)
+                    .with("hidden", hidden);
         }
         return row.with("damage", message.damage()).values();
     }
 
-    Map<String, Object> detail(MessageDetail detail, boolean shown) {
+    /**
+     * One message with all that is stored of it, except for a body that is longer than what was read.
+     *
+     * @param hidden why the caller may not see bodies and header values, or null if they are shown
+     */
+    public Map<String, Object> detail(MessageDetail detail, @Nullable String hidden) {
         MessageInfo message = detail.message();
-        Row row = new Row()
-                .with("topic", message.topic())
-                .with("id", message.id())
-                .with("state", state(message.state()));
-        times(row, message.state(), message.at(), detail.due(), detail.claimedAt());
+        Row row = place(detail);
         return row.with("incarnation", detail.incarnation())
                 .with("shard", detail.shard())
                 .with("failures", message.failures())
@@ -69,10 +109,26 @@ final class MessageViews {
                 .with("lastError", error(message.lastError(), false))
                 .with("group", key(detail.group()))
                 .with("retry", retry(detail.retry()))
-                .with("headers", headers(message.headers(), shown))
-                .with("body", body(detail, shown))
+                .with("headerNames", List.copyOf(message.headers().keySet()))
+                .with("headers", hidden == null ? headers(message.headers()) : null)
+                .with("body", body(detail, hidden))
                 .with("damage", message.damage())
                 .values();
+    }
+
+    /** The topic, the id, the state and its times. */
+    public Map<String, Object> found(MessageDetail detail) {
+        return place(detail).values();
+    }
+
+    private Row place(MessageDetail detail) {
+        MessageInfo message = detail.message();
+        Row row = new Row(times)
+                .with("topic", message.topic())
+                .with("id", message.id())
+                .with("state", EnumWords.of(message.state()));
+        times(row, message.state(), message.at(), detail.due(), detail.claimedAt());
+        return row;
     }
 
     /** The time of the state has the name that the actions use. */
@@ -85,26 +141,29 @@ final class MessageViews {
         row.with("claimedAt", claimedAt);
     }
 
-    private Map<String, String> headers(Map<String, String> headers, boolean shown) {
+    private Map<String, String> headers(Map<String, String> headers) {
         Map<String, String> all = new LinkedHashMap<>();
-        headers.forEach((name, value) -> all.put(name, shown ? values.header(name, value) : HIDDEN));
+        headers.forEach((name, value) -> all.put(name, values.header(name, value)));
         return all;
     }
 
-    private @Nullable Map<String, Object> body(MessageDetail detail, boolean shown) {
+    private @Nullable Map<String, Object> body(MessageDetail detail, @Nullable String hidden) {
         Bytes body = detail.message().body();
         if (body == null) {
             return null;
         }
-        return shown
+        return hidden == null
                 ? values.body(body.array(), detail.bodySize())
-                : new Row().with("size", detail.bodySize()).with("text", HIDDEN).values();
+                : new Row(times)
+                        .with("size", detail.bodySize())
+                        .with("hidden", hidden)
+                        .values();
     }
 
-    private static @Nullable Map<String, Object> error(@Nullable ErrorNote error, boolean firstLine) {
+    private @Nullable Map<String, Object> error(@Nullable ErrorNote error, boolean firstLine) {
         return error == null
                 ? null
-                : new Row()
+                : new Row(times)
                         .with("at", error.at())
                         .with("owner", error.owner())
                         .with(
@@ -122,9 +181,13 @@ final class MessageViews {
                 ? null
                 : new Row()
                         .with("maxAttempts", retry.maxAttempts())
-                        .with("firstDelay", retry.firstDelay().toString())
+                        .with("firstDelaySeconds", seconds(retry.firstDelay().toMillis()))
                         .with("multiplier", retry.multiplier())
-                        .with("maxDelay", retry.maxDelay().toString())
+                        .with("maxDelaySeconds", seconds(retry.maxDelay().toMillis()))
                         .values();
+    }
+
+    private static double seconds(long millis) {
+        return millis / 1000.0;
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.OperatorAudit.Outcome;
 import io.easykit.delayqueue.ChangeOutcome;
@@ -28,8 +29,8 @@ import java.util.function.Supplier;
 /** The changes of the endpoint. Each is recorded, and names one message, one topic or one job. */
 final class QueueWrites {
 
-    /** Messages that redrive-all sends back a second, unless the request has a rate. */
-    static final int REDRIVES_PER_SECOND = 50;
+    /** Rate without a limit. */
+    private static final String UNLIMITED = "unlimited";
 
     /** Longest name of a user that a pause has, in characters. */
     private static final int MAX_NAME = 200;
@@ -39,11 +40,13 @@ final class QueueWrites {
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
+    private final QueueViews views;
     private final OperatorAudit audit;
 
-    QueueWrites(DelayQueueAdmin admin, FleetAdmin fleet, OperatorAudit audit) {
+    QueueWrites(DelayQueueAdmin admin, FleetAdmin fleet, QueueViews views, OperatorAudit audit) {
         this.admin = admin;
         this.fleet = fleet;
+        this.views = views;
         this.audit = audit;
     }
 
@@ -146,7 +149,7 @@ final class QueueWrites {
         if (message.state() != State.DEAD) {
             throw new Refusal(
                     409,
-                    "Message '" + LogText.of(id) + "' is " + MessageViews.state(message.state())
+                    "Message '" + LogText.of(id) + "' is " + EnumWords.of(message.state())
                             + ", not dead. Nothing was changed.",
                     "Use cancel or reschedule for a waiting message; wait for the end of one that is in flight.");
         }
@@ -191,11 +194,12 @@ final class QueueWrites {
 
     private Map<String, Object> redriveAll(String topic, Fields fields, String user) {
         String note = fields.text("note");
-        JobRequest request = JobRequest.redrive(topic)
-                .perSecond(fields.number("perSecond", REDRIVES_PER_SECOND, 1, Integer.MAX_VALUE))
-                .by(user, note == null ? "" : note);
+        JobRequest request = JobRequest.redrive(topic).by(user, note == null ? "" : note);
+        request = UNLIMITED.equals(fields.text("perSecond"))
+                ? request.withoutLimit()
+                : request.perSecond(fields.number("perSecond", request.perSecond(), 1, Integer.MAX_VALUE));
         fleet.requireUsed(topic);
-        return QueueReads.job(admin.start(request));
+        return views.job(admin.start(request));
     }
 
     /** Also stops a job that only another version can read, so its topic is not known here. */
@@ -215,7 +219,7 @@ final class QueueWrites {
         }
         return new Row()
                 .with("topic", topic)
-                .with("job", id)
+                .with("id", id)
                 .with("outcome", "stopping")
                 .values();
     }

@@ -1,25 +1,21 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.HttpProblem;
+
 /** A request that is answered with an error, and with what to do about it. */
 final class Refusal extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final int status;
-    private final String action;
+    private final transient HttpProblem problem;
 
     /** @param status of HTTP */
-    Refusal(int status, String error, String action) {
-        super(error, null, false, false);
-        this.status = status;
-        this.action = action;
+    Refusal(int status, String detail, String action) {
+        super(detail, null, false, false);
+        this.problem = new HttpProblem(status, detail, action);
     }
 
-    int status() {
-        return status;
-    }
-
-    String action() {
-        return action;
+    HttpProblem problem() {
+        return problem;
     }
 }

@@ -3,16 +3,28 @@ package io.easykit.delayqueue.actuate;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One object of a JSON reply. A value that is null is left out; a time is text in ISO 8601. */
+/** One object of a JSON reply. A value that is null is left out. */
 final class Row {
 
     private final Map<String, Object> values = new LinkedHashMap<>();
+    private final Function<Instant, Object> times;
+
+    /** A row whose times are text in ISO 8601. */
+    Row() {
+        this(Instant::toString);
+    }
+
+    /** @param times writes a time */
+    Row(Function<Instant, Object> times) {
+        this.times = times;
+    }
 
     Row with(String name, @Nullable Object value) {
         if (value != null) {
-            values.put(name, value instanceof Instant time ? time.toString() : value);
+            values.put(name, value instanceof Instant time ? times.apply(time) : value);
         }
         return this;
     }

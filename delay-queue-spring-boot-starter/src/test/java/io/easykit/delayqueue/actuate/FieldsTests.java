@@ -28,8 +28,8 @@ class FieldsTests {
     void refusesADurationWithoutAUnit(String text) {
         assertThatThrownBy(() -> new Fields().with("delay", text).duration("delay"))
                 .isInstanceOfSatisfying(Refusal.class, refusal -> {
-                    assertThat(refusal.status()).isEqualTo(400);
-                    assertThat(refusal.action()).contains("with its unit, such as 30s");
+                    assertThat(refusal.problem().status()).isEqualTo(400);
+                    assertThat(refusal.problem().action()).contains("with its unit, such as 30s");
                 });
     }
 }

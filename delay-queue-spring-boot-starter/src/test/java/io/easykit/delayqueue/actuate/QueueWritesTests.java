@@ -18,6 +18,7 @@ import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.UnknownTopicException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,8 +31,8 @@ class QueueWritesTests {
     private final FleetAdmin fleet = mock(FleetAdmin.class);
     private final List<Map<String, Object>> kept = new ArrayList<>();
     private final AuditKeeper keeper = entry -> kept.add(new LinkedHashMap<>(entry));
-    private final QueueWrites writes =
-            new QueueWrites(admin, fleet, new OperatorAudit("node", () -> 5, keeper, event -> {}));
+    private final QueueWrites writes = new QueueWrites(
+            admin, fleet, new QueueViews(Instant::toString), new OperatorAudit("node", () -> 5, keeper, event -> {}));
 
     private Map<String, Object> stopJob() {
         return writes.change("stop-job", new Fields().with("topic", "orders").with("id", "j1"), "ada");
@@ -42,7 +43,8 @@ class QueueWritesTests {
         when(admin.stopJob("j1")).thenReturn(true, false);
 
         assertThat(stopJob()).containsEntry("outcome", "stopping");
-        assertThatThrownBy(this::stopJob).isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(refusal.status())
+        assertThatThrownBy(this::stopJob).isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(
+                        refusal.problem().status())
                 .isEqualTo(409));
         assertThat(kept.get(0)).containsEntry("filter", "job j1").containsEntry("count", 0);
     }

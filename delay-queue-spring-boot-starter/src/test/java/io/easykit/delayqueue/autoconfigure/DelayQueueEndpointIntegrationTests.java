@@ -94,7 +94,7 @@ class DelayQueueEndpointIntegrationTests {
         return started;
     }
 
-    private record Reply(int status, JsonNode body, String text) {}
+    private record Reply(int status, String type, JsonNode body, String text) {}
 
     private HttpRequest.Builder request(ConfigurableApplicationContext application, String path) {
         String port = application.getEnvironment().getProperty("local.server.port");
@@ -106,7 +106,8 @@ class DelayQueueEndpointIntegrationTests {
         try {
             HttpResponse<String> response = http.send(request, BodyHandlers.ofString());
             String body = response.body();
-            return new Reply(response.statusCode(), body.isEmpty() ? json.nullNode() : json.readTree(body), body);
+            String type = response.headers().firstValue("Content-Type").orElse("");
+            return new Reply(response.statusCode(), type, body.isEmpty() ? json.nullNode() : json.readTree(body), body);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         } catch (InterruptedException e) {
@@ -169,7 +170,8 @@ class DelayQueueEndpointIntegrationTests {
         JsonNode page = get(application, "/messages?topic=mail/urgent").body();
         assertThat(page.get("total").asInt()).isEqualTo(1);
         assertThat(page.get("messages").get(0).get("diedAt")).isEqualTo(dead.get("diedAt"));
-        assertThat(page.get("messages").get(0).get("headers").get(0).asString()).isEqualTo("token");
+        assertThat(page.get("messages").get(0).get("headerNames").get(0).asString())
+                .isEqualTo("token");
         JsonNode waiting = get(application, "/messages?topic=mail/urgent&state=waiting&order=newest&size=1")
                 .body();
         assertThat(waiting.get("messages").get(0).get("id").asString()).isEqualTo("later");
@@ -181,7 +183,9 @@ class DelayQueueEndpointIntegrationTests {
                 .get("groups")
                 .get(0);
         assertThat(group.get("type").asString()).isEqualTo("java.lang.IllegalStateException");
-        assertThat(group.get("sample").asString()).isEqualTo("close/1 ü");
+        assertThat(group.get("title").asString()).isEqualTo("IllegalStateException: No such mailbox");
+        assertThat(group.get("sample").get("id").asString()).isEqualTo("close/1 ü");
+        assertThat(group.get("sample").get("diedAt")).isEqualTo(dead.get("diedAt"));
         assertThat(get(application, "/message?id=later")
                         .body()
                         .get(0)
@@ -203,9 +207,10 @@ class DelayQueueEndpointIntegrationTests {
         sendAndLetDie(application, "1");
         JsonNode dead = awaitDead(application, "1");
 
-        assertThat(dead.get("body").get("text").asString()).contains("management.endpoint.delayqueue.show-values");
+        assertThat(dead.get("body").get("hidden").asString()).contains("management.endpoint.delayqueue.show-values");
         assertThat(dead.get("body").get("size").asInt()).isPositive();
-        assertThat(dead.get("headers").get("token").asString()).startsWith("hidden");
+        assertThat(dead.get("headerNames").get(0).asString()).isEqualTo("token");
+        assertThat(dead.has("headers")).isFalse();
         assertThat(get(application, "/messages?topic=mail/urgent").text()).doesNotContain("ada", "s3cret");
     }
 
@@ -297,17 +302,17 @@ class DelayQueueEndpointIntegrationTests {
 
         JsonNode topic = get(application, "/topic?topic=mail/urgent").body();
 
-        assertThat(topic.get("limited").asBoolean()).isTrue();
         assertThat(topic.get("due").asInt()).isEqualTo(3);
         JsonNode limits = topic.get("limits");
+        assertThat(limits.get("limited").asBoolean()).isTrue();
         assertThat(limits.get("perSecond").asDouble()).isEqualTo(1 / 1800.0);
         assertThat(limits.get("burst").asInt()).isEqualTo(2);
         assertThat(limits.get("permits").asInt()).isZero();
         assertThat(limits.get("maxInFlight").asInt()).isEqualTo(7);
-        assertThat(topic.get("heldByLimits").asInt()).isEqualTo(3);
+        assertThat(limits.get("held").asInt()).isEqualTo(3);
         await().atMost(OVERVIEW_AGE).untilAsserted(() -> {
             JsonNode row = get(application, "").body().get("topics").get(0);
-            assertThat(row.get("limited").asBoolean()).isTrue();
+            assertThat(row.get("limits").get("limited").asBoolean()).isTrue();
             assertThat(row.get("limits").get("burst").asInt()).isEqualTo(2);
         });
     }
@@ -357,7 +362,8 @@ class DelayQueueEndpointIntegrationTests {
                 .body();
         assertThat(again.get("outcome").asString()).isEqualTo("unchanged");
 
-        assertThat(get(application, "/topic?topic=plain").body().get("shards")).hasSize(4);
+        assertThat(get(application, "/topic?topic=plain").body().get("shardList"))
+                .hasSize(4);
         Reply fewer = post(application, "grow", Map.of("topic", "plain", "shards", "2"));
         assertThat(fewer.status()).isEqualTo(409);
         assertThat(fewer.body().get("action").asString()).contains("4 or more");
@@ -374,7 +380,8 @@ class DelayQueueEndpointIntegrationTests {
 
         JsonNode topic = get(application, "/topic?topic=damaged").body();
         assertThat(topic.get("refused")).hasSize(1);
-        assertThat(topic.get("shards").findValues("shard"))
+        assertThat(topic.get("shards").asInt()).isEqualTo(3);
+        assertThat(topic.get("shardList").findValues("shard"))
                 .extracting(JsonNode::asInt)
                 .containsExactly(0, 2);
     }
@@ -468,14 +475,14 @@ class DelayQueueEndpointIntegrationTests {
 
         Reply started = post(application, "redrive-all", Map.of("topic", "mail/urgent", "perSecond", "1"));
         assertThat(started.status()).isEqualTo(200);
-        String job = started.body().get("job").asString();
+        String job = started.body().get("id").asString();
+        assertThat(started.body().get("perSecond").asInt()).isEqualTo(1);
         assertThat(started.body().get("by").asString()).isEqualTo("ada");
         Reply stopped = post(application, "stop-job", Map.of("topic", "mail/urgent", "id", job));
         assertThat(stopped.body().get("outcome").asString()).isEqualTo("stopping");
         await().until(() ->
                 get(application, "/jobs").body().get(0).get("state").asString().equals("stopped"));
-        assertThat(get(application, "/jobs").body().get(0).get("job").asString())
-                .isEqualTo(job);
+        assertThat(get(application, "/jobs").body().get(0).get("id").asString()).isEqualTo(job);
         assertThat(post(application, "stop-job", Map.of("topic", "mail/urgent", "id", job))
                         .status())
                 .isEqualTo(409);
@@ -487,6 +494,21 @@ class DelayQueueEndpointIntegrationTests {
         assertThat(post(application, "stop-job", Map.of("topic", "other", "id", job))
                         .status())
                 .isEqualTo(404);
+    }
+
+    @Test
+    void sendsBackAllAtFiftyASecondUnlessAnotherRateOrNoneIsGiven() {
+        ConfigurableApplicationContext application = start(UNRESTRICTED);
+        later(application, "1");
+
+        JsonNode usual =
+                post(application, "redrive-all", Map.of("topic", "mail/urgent")).body();
+        JsonNode unlimited = post(application, "redrive-all", Map.of("topic", "mail/urgent", "perSecond", "unlimited"))
+                .body();
+
+        assertThat(usual.get("perSecond").asInt()).isEqualTo(50);
+        assertThat(unlimited.get("state").asString()).isNotBlank();
+        assertThat(unlimited.has("perSecond")).isFalse();
     }
 
     @Test
@@ -533,7 +555,9 @@ class DelayQueueEndpointIntegrationTests {
         Reply reply = get(running(), path);
 
         assertThat(reply.status()).as(reply.text()).isEqualTo(status);
-        assertThat(reply.body().get("error").asString()).isNotBlank();
+        assertThat(reply.type()).isEqualTo("application/problem+json");
+        assertThat(reply.body().get("status").asInt()).isEqualTo(status);
+        assertThat(reply.body().get("detail").asString()).isNotBlank();
         assertThat(reply.body().get("action").asString()).contains(remedy);
     }
 
@@ -569,7 +593,9 @@ class DelayQueueEndpointIntegrationTests {
         Reply reply = post(running(), action, fields);
 
         assertThat(reply.status()).as(reply.text()).isEqualTo(status);
-        assertThat(reply.body().get("error").asString()).isNotBlank();
+        assertThat(reply.type()).isEqualTo("application/problem+json");
+        assertThat(reply.body().get("status").asInt()).isEqualTo(status);
+        assertThat(reply.body().get("detail").asString()).isNotBlank();
         assertThat(reply.body().get("action").asString()).contains(remedy);
     }
 

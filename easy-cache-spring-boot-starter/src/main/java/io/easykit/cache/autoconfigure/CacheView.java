@@ -1,27 +1,32 @@
 package io.easykit.cache.autoconfigure;
 
-import io.easykit.cache.CacheListener;
-import io.easykit.cache.CacheOptions;
-import io.easykit.cache.Consistency;
+import io.easykit.boot.EnumWords;
 import io.easykit.cache.admin.CacheDeclaration;
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import io.easykit.cache.admin.CacheDeclaration.Setting;
 import io.easykit.cache.admin.CacheInfo;
 import io.easykit.cache.admin.CacheNumbers;
 import io.easykit.cache.admin.EasyCacheAdmin;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A cache of this node as the endpoint shows it. Durations are written as in a properties file. */
+/**
+ * A cache of this node as the endpoint shows it.
+ *
+ * @param overSeconds since when {@code reads} and {@code loads} are counted
+ * @param loads       by what became of them
+ */
 record CacheView(
         String prefix,
         String cluster,
-        Consistency consistency,
-        String worstStaleness,
-        List<Declaration> declarations,
-        Numbers numbers) {
+        String consistency,
+        double worstStalenessSeconds,
+        double overSeconds,
+        Reads reads,
+        Map<String, Long> loads,
+        List<Declaration> declarations) {
 
     /** @param prefix null for all caches */
     static List<CacheView> all(EasyCacheAdmin admin, @Nullable String prefix) {
@@ -32,58 +37,60 @@ record CacheView(
     }
 
     private static CacheView of(CacheInfo cache) {
+        CacheNumbers numbers = cache.numbers();
+        Map<String, Long> loads = new TreeMap<>();
+        numbers.loads().forEach((load, count) -> loads.put(EnumWords.of(load), count));
         return new CacheView(
                 cache.prefix(),
                 cache.clusterId(),
-                cache.consistency(),
-                CacheOptions.text(cache.worstStaleness()),
-                cache.declarations().stream().map(Declaration::of).toList(),
-                Numbers.of(cache.numbers()));
+                EnumWords.of(cache.consistency()),
+                cache.worstStaleness().toMillis() / 1000.0,
+                numbers.over().toMillis() / 1000.0,
+                new Reads(
+                        numbers.hits(),
+                        numbers.near(),
+                        numbers.stale(),
+                        numbers.local(),
+                        numbers.expired(),
+                        numbers.misses()),
+                loads,
+                cache.declarations().stream().map(Declaration::of).toList());
     }
 
-    /** A place that declares the cache. */
-    record Declaration(String source, String type, List<Part> key, List<Setting> settings, String staleness) {
+    /** Reads by where their value came from. */
+    record Reads(long hit, long near, long stale, long local, long expired, long miss) {}
+
+    /**
+     * A place that declares the cache.
+     *
+     * @param key   pattern of the names of its entries
+     * @param parts expressions of the parts of the key
+     * @param types their types; an empty text if only the call determines it
+     */
+    record Declaration(
+            String source,
+            String type,
+            String key,
+            List<String> parts,
+            List<String> types,
+            List<Setting> settings,
+            String staleness) {
 
         static Declaration of(CacheDeclaration declared) {
+            List<String> parts = declared.keyParts().stream().map(KeyPart::text).toList();
             return new Declaration(
                     declared.source(),
                     declared.spec().type().getTypeName(),
-                    declared.keyParts().stream().map(Part::of).toList(),
+                    declared.spec().keyPattern(parts),
+                    parts,
+                    declared.keyParts().stream().map(Declaration::type).toList(),
                     declared.settings(),
                     declared.staleness());
         }
-    }
 
-    /** A part of a key. */
-    record Part(String part, @Nullable String type) {
-
-        static Part of(CacheDeclaration.KeyPart part) {
+        private static String type(KeyPart part) {
             Class<?> type = part.type();
-            return new Part(part.text(), type == null ? null : type.getTypeName());
-        }
-    }
-
-    /** Reads and loads of this node since its start. */
-    record Numbers(
-            String over,
-            long hits,
-            long near,
-            long stale,
-            long local,
-            long expired,
-            long misses,
-            Map<CacheListener.Load, Long> loads) {
-
-        static Numbers of(CacheNumbers numbers) {
-            return new Numbers(
-                    CacheOptions.text(Duration.ofSeconds(numbers.over().toSeconds())),
-                    numbers.hits(),
-                    numbers.near(),
-                    numbers.stale(),
-                    numbers.local(),
-                    numbers.expired(),
-                    numbers.misses(),
-                    new TreeMap<>(numbers.loads()));
+            return type == null ? "" : type.getTypeName();
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.easykit.cache.autoconfigure;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.easykit.boot.EnumWords;
 import io.easykit.cache.Availability;
-import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.OutboxBacklog;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of one Redis for operators.
  *
- * @param state whether readers use it
+ * @param state whether readers use it: {@code available} or {@code unavailable}
  * @param forced whether an operator has set the state
  * @param undelivered number of invalidations waiting for it
  * @param outbox its backlog in the outbox; null if this node does not count it
@@ -22,12 +22,31 @@ import org.jspecify.annotations.Nullable;
  * @param masters state of each master of a cluster, by slots; empty otherwise
  */
 record ClusterState(
-        State state,
+        String state,
         boolean forced,
         int undelivered,
-        @Nullable OutboxBacklog outbox,
+        @Nullable Backlog outbox,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> problems,
-        @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, State> masters) {
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, String> masters) {
+
+    /**
+     * Rows of the outbox.
+     *
+     * @param waiting       that were not delivered
+     * @param delivered     that were delivered and are kept
+     * @param oldestSeconds time since the first waiting one was written; zero if there is none
+     */
+    record Backlog(long waiting, long delivered, double oldestSeconds) {
+
+        private static @Nullable Backlog of(@Nullable OutboxBacklog backlog) {
+            return backlog == null
+                    ? null
+                    : new Backlog(
+                            backlog.waiting(),
+                            backlog.delivered(),
+                            backlog.oldest().toMillis() / 1000.0);
+        }
+    }
 
     static Map<String, ClusterState> all(EasyCache cache) {
         Map<String, ClusterState> all = new TreeMap<>();
@@ -37,12 +56,19 @@ record ClusterState(
 
     private static ClusterState of(EasyCache cache, String clusterId) {
         Availability availability = Objects.requireNonNull(cache.availability(clusterId));
+        Map<String, String> masters = new TreeMap<>();
+        availability.masters().forEach((slots, state) -> masters.put(slots, EnumWords.of(state)));
         return new ClusterState(
-                availability.state(),
+                EnumWords.of(availability.state()),
                 availability.forced().isPresent(),
                 cache.undelivered(clusterId),
-                cache.outboxBacklog(clusterId),
+                Backlog.of(cache.outboxBacklog(clusterId)),
                 availability.problems(),
-                availability.masters());
+                masters);
+    }
+
+    /** Whether readers use it, and nothing keeps new entries away. */
+    boolean complete() {
+        return state.equals(EnumWords.of(Availability.State.AVAILABLE)) && problems.isEmpty();
     }
 }

@@ -15,7 +15,6 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -34,7 +33,7 @@ final class EasyCacheEndpoint {
     static final String ANONYMOUS = "anonymous";
 
     private static final String HOW_TO_NAME_AN_ENTRY =
-            "Name the entry: 'prefix' and 'part', or 'key' for its whole name, for example user::42.";
+            "Give 'prefix' and 'part', or 'key' for its whole name, for example user::42.";
 
     private final EasyCache cache;
     private final @Nullable EasyCacheAdmin admin;
@@ -80,8 +79,8 @@ final class EasyCacheEndpoint {
             @Nullable String key) {
         return checked(() -> switch (view) {
             case "caches" -> CacheView.all(admin(), prefix);
-            case "explain" -> admin().explain(entry(cluster, prefix, part, key));
-            default -> throw refused("There is no '" + view + "'. Use caches or explain.");
+            case "explain" -> ExplainedEntry.of(admin().explain(entry(cluster, prefix, part, key)));
+            default -> throw new RefusedRequest(404, "There is no '" + view + "'.", "Use caches or explain.");
         });
     }
 
@@ -90,7 +89,7 @@ final class EasyCacheEndpoint {
      *
      * @param action {@code evict}, {@code drop} or {@code force}
      * @param part one text, or a list of them
-     * @param state {@code AVAILABLE}, {@code UNAVAILABLE} or {@code AUTO}
+     * @param state {@code available}, {@code unavailable} or {@code auto}
      */
     @WriteOperation
     Object act(
@@ -152,7 +151,7 @@ final class EasyCacheEndpoint {
                 entry,
                 () -> made(change),
                 EasyCacheEndpoint::details,
-                failure -> failure instanceof InvalidEndpointRequestException ? Outcome.REFUSED : Outcome.FAILED);
+                failure -> failure instanceof RefusedRequest ? Outcome.REFUSED : Outcome.FAILED);
     }
 
     private Object made(Change change) {
@@ -160,7 +159,9 @@ final class EasyCacheEndpoint {
             case "evict" -> evict(entry(change.cluster, change.prefix, change.part, change.key));
             case "drop" -> drop(change.cluster, change.prefix);
             case "force" -> force(change.cluster, change.state);
-            default -> throw refused("There is no action '" + change.action + "'. Use evict, drop or force.");
+            default ->
+                throw new RefusedRequest(
+                        404, "There is no action '" + change.action + "'.", "Use evict, drop or force.");
         });
     }
 
@@ -178,7 +179,8 @@ final class EasyCacheEndpoint {
 
     private Dropped drop(@Nullable String cluster, @Nullable String prefix) {
         if (prefix == null || prefix.isBlank()) {
-            throw refused("Name the 'prefix' whose entries are to be dropped.");
+            throw new RefusedRequest(
+                    400, "The request has no 'prefix'.", "Name the 'prefix' whose entries are to be dropped.");
         }
         boolean acknowledged = admin().drop(cluster, prefix);
         return new Dropped(prefix, acknowledged, result(acknowledged));
@@ -192,13 +194,18 @@ final class EasyCacheEndpoint {
 
     private Map<String, ClusterState> force(@Nullable String cluster, @Nullable String state) {
         if (cluster == null) {
-            throw refused("Name the 'cluster', one of " + new TreeSet<>(cache.clusterIds()) + ".");
+            throw new RefusedRequest(
+                    400,
+                    "The request has no 'cluster'.",
+                    "Name the 'cluster', one of " + new TreeSet<>(cache.clusterIds()) + ".");
         }
-        switch (state == null ? "" : state.toUpperCase(Locale.ROOT)) {
-            case "AVAILABLE" -> admin().force(cluster, State.AVAILABLE);
-            case "UNAVAILABLE" -> admin().force(cluster, State.UNAVAILABLE);
-            case "AUTO" -> admin().reset(cluster);
-            default -> throw refused("Give the 'state': AVAILABLE, UNAVAILABLE or AUTO.");
+        switch (state == null ? "" : state.toLowerCase(Locale.ROOT)) {
+            case "available" -> admin().force(cluster, State.AVAILABLE);
+            case "unavailable" -> admin().force(cluster, State.UNAVAILABLE);
+            case "auto" -> admin().reset(cluster);
+            default ->
+                throw new RefusedRequest(
+                        400, "There is no such 'state'.", "Give the 'state': available, unavailable or auto.");
         }
         return clusters();
     }
@@ -209,7 +216,7 @@ final class EasyCacheEndpoint {
             return admin().keyNamed(cluster, key);
         }
         if (prefix == null || part == null) {
-            throw refused(HOW_TO_NAME_AN_ENTRY);
+            throw new RefusedRequest(400, "The request does not name an entry.", HOW_TO_NAME_AN_ENTRY);
         }
         List<String> parts = part instanceof Collection<?> several
                 ? several.stream().map(EasyCacheEndpoint::text).toList()
@@ -221,13 +228,16 @@ final class EasyCacheEndpoint {
         if (part instanceof CharSequence || part instanceof Number || part instanceof Boolean) {
             return part.toString();
         }
-        throw refused("A 'part' is " + (part == null ? "null" : "no text") + ". Give each part of the key as a text.");
+        throw new RefusedRequest(
+                400, "A 'part' is " + (part == null ? "null." : "no text."), "Give each part of the key as a text.");
     }
 
     private EasyCacheAdmin admin() {
         if (admin == null) {
-            throw refused("This application replaces EasyCache, so only the state of each Redis is shown. Define an"
-                    + " EasyCacheEngine as a bean to see and change more.");
+            throw new RefusedRequest(
+                    409,
+                    "This application replaces EasyCache, so only the state of each Redis is shown.",
+                    "Define an EasyCacheEngine as a bean to see and change more.");
         }
         return admin;
     }
@@ -236,11 +246,7 @@ final class EasyCacheEndpoint {
         try {
             return work.get();
         } catch (EasyCacheException wrong) {
-            throw refused(String.valueOf(wrong.getMessage()));
+            throw RefusedRequest.of(wrong);
         }
-    }
-
-    private static InvalidEndpointRequestException refused(String problem) {
-        return new InvalidEndpointRequestException(problem, problem);
     }
 }

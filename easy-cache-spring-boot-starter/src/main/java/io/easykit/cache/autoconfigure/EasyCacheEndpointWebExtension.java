@@ -3,14 +3,12 @@ package io.easykit.cache.autoconfigure;
 import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
-import org.springframework.util.MimeTypeUtils;
 
 /** Answers bad requests over HTTP with the problem and its remedy. By default Spring Boot leaves the message out. */
 @EndpointWebExtension(endpoint = EasyCacheEndpoint.class)
@@ -21,9 +19,6 @@ final class EasyCacheEndpointWebExtension {
     EasyCacheEndpointWebExtension(EasyCacheEndpoint endpoint) {
         this.endpoint = endpoint;
     }
-
-    /** A problem as in RFC 9457. */
-    record Refusal(int status, String title, String detail) {}
 
     @ReadOperation
     WebEndpointResponse<Object> show(
@@ -56,12 +51,8 @@ final class EasyCacheEndpointWebExtension {
     private static WebEndpointResponse<Object> answer(Supplier<Object> work) {
         try {
             return new WebEndpointResponse<>(work.get());
-        } catch (InvalidEndpointRequestException wrong) {
-            int status = WebEndpointResponse.STATUS_BAD_REQUEST;
-            return new WebEndpointResponse<>(
-                    new Refusal(status, "Bad Request", String.valueOf(wrong.getReason())),
-                    status,
-                    MimeTypeUtils.parseMimeType("application/problem+json"));
+        } catch (RefusedRequest refused) {
+            return refused.problem().reply();
         }
     }
 }

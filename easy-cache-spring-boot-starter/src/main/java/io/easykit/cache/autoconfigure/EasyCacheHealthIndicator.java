@@ -1,6 +1,5 @@
 package io.easykit.cache.autoconfigure;
 
-import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
 import java.util.Map;
 import org.springframework.boot.health.contributor.Health;
@@ -22,9 +21,7 @@ final class EasyCacheHealthIndicator implements HealthIndicator {
     @Override
     public Health health() {
         Map<String, ClusterState> clusters = ClusterState.all(cache);
-        boolean complete = clusters.values().stream()
-                .allMatch(cluster ->
-                        cluster.state() == State.AVAILABLE && cluster.problems().isEmpty());
+        boolean complete = clusters.values().stream().allMatch(ClusterState::complete);
         return Health.status(complete ? Status.UP : Status.UNKNOWN)
                 .withDetails(clusters)
                 .build();

@@ -222,7 +222,7 @@ class ClusterAutoConfigurationTests {
                     MeterRegistry meters = context.getBean(MeterRegistry.class);
                     context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(meters));
 
-                    force(endpoint, "UNAVAILABLE");
+                    force(endpoint, "unavailable");
                     context.getBean(EasyCache.class)
                             .invalidate(CacheSpec.of("stock", String.class)
                                     .withClusterId("trade")
@@ -231,7 +231,7 @@ class ClusterAutoConfigurationTests {
                     ClusterState trade =
                             Objects.requireNonNull(endpoint.clusters().get("trade"));
                     assertThat(trade)
-                            .isEqualTo(new ClusterState(State.UNAVAILABLE, true, 1, null, trade.problems(), Map.of()));
+                            .isEqualTo(new ClusterState("unavailable", true, 1, null, trade.problems(), Map.of()));
                     assertThat(events).containsExactly(new RedisAvailabilityEvent("trade", "", State.UNAVAILABLE));
                     assertThat(gauge(meters, "easycache.available", "trade")).isZero();
                     assertThat(gauge(meters, "easycache.undelivered", "trade")).isEqualTo(1);
@@ -241,10 +241,10 @@ class ClusterAutoConfigurationTests {
                     assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
                     assertThat(health.getDetails()).containsKeys("default", "trade");
 
-                    force(endpoint, "AVAILABLE");
-                    assertThat(endpoint.clusters().get("trade").state()).isEqualTo(State.AVAILABLE);
+                    force(endpoint, "available");
+                    assertThat(endpoint.clusters().get("trade").state()).isEqualTo("available");
                     assertThat(gauge(meters, "easycache.available", "trade")).isEqualTo(1);
-                    force(endpoint, "AUTO");
+                    force(endpoint, "auto");
                     assertThat(endpoint.clusters().get("trade").forced()).isFalse();
                 });
     }

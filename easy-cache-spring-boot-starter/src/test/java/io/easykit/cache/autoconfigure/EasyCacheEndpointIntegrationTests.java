@@ -173,7 +173,7 @@ class EasyCacheEndpointIntegrationTests {
     void showsTheStateOfEachRedis(Stack stack) throws Exception {
         HttpResponse<String> shown = get(stack, "");
         assertThat(shown.statusCode()).isEqualTo(200);
-        assertThat(shown.body()).contains("\"default\":{\"state\":\"AVAILABLE\",\"forced\":false,\"undelivered\":0");
+        assertThat(shown.body()).contains("\"default\":{\"state\":\"available\",\"forced\":false,\"undelivered\":0");
     }
 
     @ParameterizedTest
@@ -184,10 +184,11 @@ class EasyCacheEndpointIntegrationTests {
         assertThat(shown.statusCode()).isEqualTo(200);
         assertThat(shown.body())
                 .contains("\"source\":\"@Cacheable " + Products.class.getName() + ".price(long, String)\"")
-                .contains("\"key\":[{\"part\":\"#id\",\"type\":\"long\"}")
+                .contains("\"parts\":[\"#id\",\"#currency\"],\"types\":[\"long\",\"java.lang.String\"]")
+                .contains("\"consistency\":\"ap\"", "\"not-stored\":0")
                 .contains("{\"name\":\"ttl\",\"value\":\"10m\",\"source\":\"default\"}")
-                .contains("\"worstStaleness\":\"1500ms\"")
-                .containsPattern("\"misses\":[1-9]")
+                .contains("\"worstStalenessSeconds\":1.5")
+                .containsPattern("\"miss\":[1-9]")
                 .doesNotContain("\"product\"", "secret");
         assertThat(get(stack, "/caches").body()).contains("\"prefix\":\"product\"");
     }
@@ -199,19 +200,19 @@ class EasyCacheEndpointIntegrationTests {
         HttpResponse<String> told = get(stack, "/explain?prefix=price&part=7&part=EUR");
         assertThat(told.statusCode()).isEqualTo(200);
         assertThat(told.body())
-                .contains("\"key\":\"price::7:EUR\"", "\"state\":\"FRESH\"", "Readers get the value.")
+                .contains("\"key\":\"price::7:EUR\"", "\"state\":\"fresh\"", "Readers get the value.")
                 .doesNotContain("secret");
-        assertThat(get(stack, "/explain?key=price::7:EUR").body()).contains("\"state\":\"FRESH\"");
+        assertThat(get(stack, "/explain?key=price::7:EUR").body()).contains("\"state\":\"fresh\"");
         assertThat(get(stack, "/explain?cluster=default&prefix=price&part=8&part=EUR")
                         .body())
-                .contains("\"state\":\"ABSENT\"");
+                .contains("\"state\":\"absent\"");
     }
 
     @ParameterizedTest
     @CsvSource({"MVC,'a,b'", "MVC,42", "MVC,a:b", "WEBFLUX,'a,b'", "WEBFLUX,42", "WEBFLUX,a:b"})
     void takesAPartAsItIsTyped(Stack stack, String sku) throws Exception {
         products(stack).product(sku);
-        assertThat(get(stack, "/explain?prefix=product&part=" + sku).body()).contains("\"state\":\"FRESH\"");
+        assertThat(get(stack, "/explain?prefix=product&part=" + sku).body()).contains("\"state\":\"fresh\"");
     }
 
     @ParameterizedTest
@@ -247,12 +248,12 @@ class EasyCacheEndpointIntegrationTests {
     @ParameterizedTest
     @EnumSource
     void forcesTheStateOfARedis(Stack stack) throws Exception {
-        HttpResponse<String> done = post(stack, "/force", "{'cluster': 'default', 'state': 'UNAVAILABLE'}");
+        HttpResponse<String> done = post(stack, "/force", "{'cluster': 'default', 'state': 'unavailable'}");
         assertThat(done.statusCode()).isEqualTo(200);
-        assertThat(done.body()).contains("\"state\":\"UNAVAILABLE\",\"forced\":true");
+        assertThat(done.body()).contains("\"state\":\"unavailable\",\"forced\":true");
         post(stack, "/force", "{'cluster': 'default', 'state': 'available'}");
         assertThat(availability(stack).state()).isEqualTo(Availability.State.AVAILABLE);
-        assertThat(post(stack, "/force", "{'cluster': 'default', 'state': 'AUTO'}")
+        assertThat(post(stack, "/force", "{'cluster': 'default', 'state': 'auto'}")
                         .body())
                 .contains("\"forced\":false");
         await().until(() -> availability(stack).state() == Availability.State.AVAILABLE);
@@ -263,29 +264,31 @@ class EasyCacheEndpointIntegrationTests {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "/keys                              |                                | Use caches or explain.",
-                "/explain                           |                                | 'prefix' and 'part', or 'key'",
-                "/explain?prefix=product            |                                | 'prefix' and 'part', or 'key'",
-                "/explain?prefix=prodcut&part=42    |                                | Use one of [price, product, stock]",
-                "/explain?prefix=price&part=7       |                                | has the parts [#id, #currency]",
-                "/explain?prefix=price&part=x&part=y|                                | (#id) is not a Long",
-                "/explain?prefix=price&part=7&part=EUR&cluster=trade |               | on Redis cluster [default]",
-                "/explain?key=price                 |                                | as in user::42",
-                "/evict                             | {}                             | 'prefix' and 'part', or 'key'",
-                "/drop                              | {}                             | Name the 'prefix'",
-                "/drop                              | {'prefix': 'prodcut'}          | Use one of [price, product, stock]",
-                "/force                             | {'state': 'AUTO'}              | Name the 'cluster', one of [default]",
-                "/force                             | {'cluster': 'default'}         | AVAILABLE, UNAVAILABLE or AUTO",
-                "/force                             | {'cluster': 'trade', 'state': 'AUTO'} | Use one of [default]",
-                "/evict                             | {'prefix': 'product', 'part': null} | 'prefix' and 'part', or 'key'",
-                "/default                           | {'state': 'AUTO'}              | Use evict, drop or force."
+                "/keys                              | 404 |                                | Use caches or explain.",
+                "/explain                           | 400 |                                | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=product            | 400 |                                | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=prodcut&part=42    | 404 |                                | Use one of [price, product, stock]",
+                "/explain?prefix=price&part=7       | 400 |                                | has the parts [#id, #currency]",
+                "/explain?prefix=price&part=x&part=y| 400 |                                | (#id) is not a Long",
+                "/explain?prefix=price&part=7&part=EUR&cluster=trade | 404 |               | on Redis cluster [default]",
+                "/explain?key=price                 | 400 |                                | as in user::42",
+                "/evict                             | 400 | {}                             | 'prefix' and 'part', or 'key'",
+                "/drop                              | 400 | {}                             | Name the 'prefix'",
+                "/drop                              | 404 | {'prefix': 'prodcut'}          | Use one of [price, product, stock]",
+                "/force                             | 400 | {'state': 'auto'}              | Name the 'cluster', one of [default]",
+                "/force                             | 400 | {'cluster': 'default'}         | available, unavailable or auto",
+                "/force                             | 404 | {'cluster': 'trade', 'state': 'auto'} | Use one of [default]",
+                "/evict                             | 400 | {'prefix': 'product', 'part': null} | 'prefix' and 'part', or 'key'",
+                "/default                           | 404 | {'state': 'auto'}              | Use evict, drop or force."
             })
-    void namesTheRemedyOfABadRequest(String path, String body, String remedy) throws Exception {
+    void namesTheRemedyOfABadRequest(String path, int status, String body, String remedy) throws Exception {
         for (Stack stack : Stack.values()) {
             HttpResponse<String> refused = body == null ? get(stack, path) : post(stack, path, body);
-            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
+            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(status);
             assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
-            assertThat(refused.body()).contains("\"detail\":\"").contains(remedy);
+            assertThat(refused.body())
+                    .contains("\"status\":" + status, "\"detail\":\"", "\"action\":\"")
+                    .contains(remedy);
         }
     }
 
@@ -298,7 +301,7 @@ class EasyCacheEndpointIntegrationTests {
 
         post(stack, "/evict", "{'prefix': 'product', 'part': '42'}");
         post(stack, "/drop", "{'prefix': 'prodcut'}");
-        post(stack, "/force", "{'cluster': 'default', 'state': 'AUTO'}");
+        post(stack, "/force", "{'cluster': 'default', 'state': 'auto'}");
 
         assertThat(recorded.events)
                 .extracting(AuditEvent::getType)
@@ -314,7 +317,7 @@ class EasyCacheEndpointIntegrationTests {
         assertThat(recorded.events.get(1).getData().get("why").toString()).contains("Use one of [price");
         assertThat(recorded.events.get(2).getData())
                 .containsEntry("topic", "default")
-                .containsEntry("filter", "AUTO");
+                .containsEntry("filter", "auto");
         assertThat(recorded.kept)
                 .extracting(entry -> entry.get("outcome"))
                 .containsExactly("begun", "done", "begun", "refused", "begun", "done");
