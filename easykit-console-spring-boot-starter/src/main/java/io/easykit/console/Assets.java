@@ -20,7 +20,7 @@ import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** The files of the page, read once. They are sent without the comments and the space at the beginning of lines. */
+/** The files of the page, read once. They are sent without what only their readers need. */
 final class Assets {
 
     static final List<String> NAMES = List.of("index.html", "icon.svg", "console.css", "console.js");
@@ -31,8 +31,11 @@ final class Assets {
     private static final Pattern IMPORT = Pattern.compile("(?ms)^import \\{.*?\\} from '\\./\\w+\\.js';\n");
     private static final Pattern EXPORT = Pattern.compile("(?m)^export ");
 
-    /** Lines that only comment, and the space before the others. The files have no texts of several lines. */
-    private static final Pattern FOR_READERS = Pattern.compile("(?m)^(?: *(?://|/\\*\\*).*)?\n|^ +");
+    /**
+     * Lines that only comment, the space before the others, and the ends of lines where something has to follow. The files have no
+     * texts of several lines, and no comments behind code.
+     */
+    private static final Pattern FOR_READERS = Pattern.compile("(?m)^(?: *(?://|/\\*\\*).*)?\n|^ +|(?<=[,;(\\[{])\n");
 
     private static final Map<String, String> TYPES = Map.of(
             "html", "text/html;charset=UTF-8",

@@ -1,5 +1,7 @@
 package io.easykit.console;
 
+import io.easykit.boot.DurationTexts;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -125,6 +127,20 @@ public final class Input {
             return ((Number) value).longValue();
         }
         throw wrong(name, "a whole number");
+    }
+
+    /** A duration that has to be there. */
+    public Duration duration(String name) {
+        try {
+            return DurationTexts.parse(required(name));
+        } catch (IllegalArgumentException e) {
+            throw wrong(name, "a duration with its unit, such as 30s, 5m or 2h");
+        }
+    }
+
+    /** Whether a field is this word. */
+    public boolean is(String name, String word) {
+        return word.equals(fields.get(name));
     }
 
     /** Whether there is such a field. */

@@ -61,7 +61,7 @@ class AssetSizeTests {
         assertThat(Assets.takesGzip(acceptedEncodings)).isEqualTo(taken);
     }
 
-    /** Comments and the space at the beginning of lines are left out, line by line. */
+    /** Comments and the space at the beginning of lines are left out, line by line, and lines are joined. */
     @Test
     void noCommentAndNoTextOfTheScriptHasSeveralLines() throws IOException {
         for (String module : Assets.MODULES) {
@@ -69,6 +69,8 @@ class AssetSizeTests {
             assertThat(Files.readAllLines(file)).as(module).allSatisfy(line -> {
                 assertThat(line.chars().filter(c -> c == '`').count() % 2).isZero();
                 assertThat(line.contains("/*")).isEqualTo(line.contains("*/"));
+                assertThat(line.strip().indexOf("//"))
+                        .matches(at -> at <= 0 || line.contains("://"), "no comment behind code");
             });
         }
         assertThat(new String(Assets.content("console.js"), StandardCharsets.UTF_8))

@@ -22,6 +22,8 @@ class TranslationsTests {
             Path.of("../easy-cache-core/src/main/java/io/easykit/cache/engine/EntryExplainer.java");
     private static final Path TOPICS =
             Path.of("../delay-queue-core/src/main/java/io/easykit/delayqueue/engine/Topics.java");
+    private static final Path PROBLEMS =
+            Path.of("../delay-queue-spring-boot-starter/src/main/java/io/easykit/delayqueue/actuate/QueueProblem.java");
     private static final List<String> REFUSALS =
             List.of("new Refusal(", "Refusal.ofUnknownOutcome(", " notLoopback(", " crossSite(", " wrong(");
     private static final List<String> SENTENCES = List.of(" say(", "new Field(");
@@ -39,6 +41,15 @@ class TranslationsTests {
         }
 
         assertThat(texts).hasSizeGreaterThan(80).contains("The parameter x is missing.");
+        assertThat(texts).allSatisfy(this::isTranslated);
+    }
+
+    /** The console shows the remedies that the endpoint shows. */
+    @Test
+    void eachRemedyOfAnExceptionHasAChineseText() throws IOException {
+        Set<String> texts = texts(Files.readString(PROBLEMS), List.of("new HttpProblem("));
+
+        assertThat(texts).hasSizeGreaterThan(4).contains("Correct it in Redis.");
         assertThat(texts).allSatisfy(this::isTranslated);
     }
 

@@ -18,9 +18,9 @@ import io.easykit.console.cache.CacheApi;
 import io.easykit.console.queue.FleetApi;
 import io.easykit.console.queue.JobApi;
 import io.easykit.console.queue.LocalListeners;
-import io.easykit.console.queue.MessageViews;
 import io.easykit.console.queue.QueueApi;
 import io.easykit.console.queue.QueueAuditStore;
+import io.easykit.console.queue.ShownMessages;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.admin.ActionLog;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
@@ -255,7 +255,7 @@ public final class ConsoleAutoConfiguration {
                 return null;
             }
             ShownValues values = ShownValues.maskedBy(masking.orderedStream().toList());
-            MessageViews views = new MessageViews(values, listeners, properties.edit());
+            ShownMessages views = new ShownMessages(values, listeners, properties.edit());
             Optional<RedisStartupCheck> redis = check.stream().findFirst();
             return new QueueApi(admin, fleet, views, listeners, audit, () -> redis.flatMap(RedisStartupCheck::report));
         }

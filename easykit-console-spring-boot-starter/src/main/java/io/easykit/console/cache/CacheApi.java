@@ -1,9 +1,11 @@
 package io.easykit.console.cache;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.Outcome;
 import io.easykit.cache.UnknownClusterException;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheDeclaration.KeyPart;
@@ -19,8 +21,8 @@ import io.easykit.console.ConsoleRequest;
 import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
+import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -73,30 +75,19 @@ public final class CacheApi implements ConsoleApi {
     }
 
     private Map<String, Object> caches() {
-        List<Map<String, Object>> caches = new ArrayList<>();
-        for (CacheInfo info : admin.caches()) {
-            if (info.declarations().isEmpty()) {
-                caches.add(cache(info));
-            }
-            for (CacheDeclaration declaration : info.declarations()) {
-                Map<String, Object> row = cache(info);
-                declared(declaration, row);
-                caches.add(row);
-            }
-        }
         Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("clusters", admin.clusters().stream().map(CacheApi::cluster).toList());
-        reply.put("caches", caches);
+        reply.put("caches", admin.caches().stream().map(CacheApi::cache).toList());
         return reply;
     }
 
     private static Map<String, @Nullable Object> cluster(ClusterInfo info) {
         Map<String, @Nullable Object> cluster = new LinkedHashMap<>();
         cluster.put("cluster", info.id());
-        cluster.put("state", info.state().name());
+        cluster.put("state", EnumWords.of(info.state()));
         cluster.put("forced", info.forced() != null);
         Map<String, String> masters = new LinkedHashMap<>();
-        info.masters().forEach((name, state) -> masters.put(name, state.name()));
+        info.masters().forEach((name, state) -> masters.put(name, EnumWords.of(state)));
         cluster.put("masters", masters);
         cluster.put("problems", info.problems());
         cluster.put("undelivered", info.undelivered());
@@ -106,22 +97,25 @@ public final class CacheApi implements ConsoleApi {
                 outbox == null
                         ? null
                         : Map.of(
-                                "count",
-                                outbox.waiting(),
-                                "oldest",
-                                outbox.oldest().toMillis()));
+                                "waiting", outbox.waiting(),
+                                "delivered", outbox.delivered(),
+                                "oldestSeconds", seconds(outbox.oldest())));
         return cluster;
     }
 
-    private static Map<String, @Nullable Object> cache(CacheInfo info) {
-        Map<String, @Nullable Object> row = new LinkedHashMap<>();
-        row.put("prefix", info.prefix());
-        row.put("cluster", info.clusterId());
-        row.put("consistency", info.consistency().name());
-        row.put("worstStaleness", info.worstStaleness().toMillis());
+    private static double seconds(Duration duration) {
+        return duration.toMillis() / 1000.0;
+    }
+
+    private static Map<String, Object> cache(CacheInfo info) {
+        Map<String, Object> cache = new LinkedHashMap<>();
+        cache.put("prefix", info.prefix());
+        cache.put("cluster", info.clusterId());
+        cache.put("consistency", EnumWords.of(info.consistency()));
+        cache.put("worstStalenessSeconds", seconds(info.worstStaleness()));
         CacheNumbers numbers = info.numbers();
-        row.put("over", numbers.over().toMillis());
-        row.put(
+        cache.put("overSeconds", seconds(numbers.over()));
+        cache.put(
                 "reads",
                 Map.of(
                         "hit", numbers.hits(),
@@ -131,27 +125,34 @@ public final class CacheApi implements ConsoleApi {
                         "expired", numbers.expired(),
                         "miss", numbers.misses()));
         Map<String, Long> loads = new LinkedHashMap<>();
-        numbers.loads().forEach((load, count) -> loads.put(load.name().toLowerCase(Locale.ROOT), count));
-        row.put("loads", loads);
-        row.put("method", null);
-        row.put("key", null);
-        row.put("parts", List.of());
-        row.put("settings", List.of());
-        row.put("staleness", null);
-        return row;
+        numbers.loads().forEach((load, count) -> loads.put(EnumWords.of(load), count));
+        cache.put("loads", loads);
+        cache.put(
+                "declarations",
+                info.declarations().stream().map(CacheApi::declaration).toList());
+        return cache;
     }
 
-    private static void declared(CacheDeclaration declaration, Map<String, Object> row) {
+    private static Map<String, Object> declaration(CacheDeclaration declaration) {
         List<String> parts = declaration.keyParts().stream().map(KeyPart::text).toList();
-        row.put("method", declaration.source());
-        row.put("key", declaration.spec().keyPattern(parts));
-        row.put("parts", parts);
-        row.put(
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("source", declaration.source());
+        shown.put("type", declaration.spec().type().getTypeName());
+        shown.put("key", declaration.spec().keyPattern(parts));
+        shown.put("parts", parts);
+        shown.put("types", declaration.keyParts().stream().map(CacheApi::type).toList());
+        shown.put(
                 "settings",
                 declaration.settings().stream()
                         .map(one -> Map.of("name", one.name(), "value", one.value(), "source", one.source()))
                         .toList());
-        row.put("staleness", EnglishText.of(declaration.staleness()));
+        shown.put("staleness", new EnglishText(declaration.staleness()));
+        return shown;
+    }
+
+    private static String type(KeyPart part) {
+        Class<?> type = part.type();
+        return type == null ? "" : type.getTypeName();
     }
 
     private Map<String, Object> explain(ConsoleRequest request) {
@@ -168,18 +169,18 @@ public final class CacheApi implements ConsoleApi {
         reply.put("key", explanation.key());
         Instant at = explanation.at();
         reply.put("at", at == null ? null : at.toEpochMilli());
-        reply.put("state", new EnglishText(explanation.state().name()));
+        reply.put("state", EnumWords.of(explanation.state()));
+        reply.put("stateText", new EnglishText(explanation.state().name()));
         reply.put("kind", kind(explanation.state()));
-        reply.put(
-                "nextRead",
-                explanation.nextRead() == null ? null : explanation.nextRead().name());
+        Outcome nextRead = explanation.nextRead();
+        reply.put("nextRead", nextRead == null ? null : EnumWords.of(nextRead));
         reply.put(
                 "sentences",
                 explanation.sentences().stream().map(EnglishText::new).toList());
         reply.put(
                 "fields",
                 explanation.fields().stream()
-                        .map(field -> Map.of("name", field.name(), "value", new EnglishText(field.meaning())))
+                        .map(field -> Map.of("name", field.name(), "meaning", new EnglishText(field.meaning())))
                         .toList());
         return reply;
     }
@@ -226,13 +227,13 @@ public final class CacheApi implements ConsoleApi {
 
     private Planned force(Input input) {
         String cluster = input.required("cluster");
-        String state = input.required("state");
+        String state = input.required("state").toLowerCase(Locale.ROOT);
         Runnable act =
                 switch (state) {
-                    case "AVAILABLE" -> () -> admin.force(cluster, State.AVAILABLE);
-                    case "UNAVAILABLE" -> () -> admin.force(cluster, State.UNAVAILABLE);
-                    case "AUTO" -> () -> admin.reset(cluster);
-                    default -> throw new Refusal(400, "There is no such state.", "Use AVAILABLE, UNAVAILABLE or AUTO.");
+                    case "available" -> () -> admin.force(cluster, State.AVAILABLE);
+                    case "unavailable" -> () -> admin.force(cluster, State.UNAVAILABLE);
+                    case "auto" -> () -> admin.reset(cluster);
+                    default -> throw new Refusal(400, "There is no such state.", "Use available, unavailable or auto.");
                 };
         return new Planned(
                 cluster,
@@ -247,7 +248,7 @@ public final class CacheApi implements ConsoleApi {
     private String state(String cluster) {
         return admin.clusters().stream()
                 .filter(one -> one.id().equals(cluster))
-                .map(one -> one.state().name())
+                .map(one -> EnumWords.of(one.state()))
                 .findFirst()
                 .orElse("");
     }

@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.boot.ShownValues;
 import io.easykit.console.Audit;
 import io.easykit.console.Caller;
@@ -46,9 +47,9 @@ final class Export {
     ConsoleReply reply(String topic, State state, @Nullable String group, Caller caller) {
         scans.requireFree();
         admin.stats(topic); // An error is a reply; after the first line it could only be a line.
-        String place = MessageViews.place(state);
-        audit.read("export", caller, topic, List.of(), group == null ? place : place + ", group " + group);
-        String file = topic.replaceAll("[^A-Za-z0-9._-]", "_") + "-" + place + ".ndjson";
+        String word = EnumWords.of(state);
+        audit.read("export", caller, topic, List.of(), group == null ? word : word + ", group " + group);
+        String file = topic.replaceAll("[^A-Za-z0-9._-]", "_") + "-" + word + ".ndjson";
         return ConsoleReply.attachment(file, "application/x-ndjson", out -> scan(topic, state, group, out));
     }
 
@@ -95,10 +96,16 @@ final class Export {
         Map<String, @Nullable Object> line = new LinkedHashMap<>();
         line.put("topic", message.topic());
         line.put("id", message.id());
-        line.put("place", MessageViews.place(message.state()));
-        line.put("at", message.at().toEpochMilli());
+        line.put("state", EnumWords.of(message.state()));
+        line.put(
+                switch (message.state()) {
+                    case WAITING -> "due";
+                    case IN_FLIGHT -> "leaseUntil";
+                    case DEAD -> "diedAt";
+                },
+                message.at().toEpochMilli());
         line.put("failures", message.failures());
-        line.put("lost", message.leaseExpirations());
+        line.put("leaseExpirations", message.leaseExpirations());
         ErrorNote error = message.lastError();
         line.put("error", error == null ? null : error.text());
         line.put("headers", message.headers());

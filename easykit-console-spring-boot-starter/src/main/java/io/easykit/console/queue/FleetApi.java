@@ -4,15 +4,14 @@ import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
+import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.NodeInfo;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** The nodes of the delay queue in the console, and the pauses of topics and listeners. */
 public final class FleetApi implements ConsoleApi {
@@ -20,6 +19,7 @@ public final class FleetApi implements ConsoleApi {
     private static final int MAX_NAME = 200;
 
     private final FleetAdmin fleet;
+    private final QueueViews views = new QueueViews(Instant::toEpochMilli);
 
     public FleetApi(FleetAdmin fleet) {
         this.fleet = fleet;
@@ -50,30 +50,8 @@ public final class FleetApi implements ConsoleApi {
     }
 
     private Map<String, Object> node(NodeInfo info) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("node", info.id());
+        Map<String, Object> shown = views.node(info);
         shown.put("self", info.id().equals(fleet.thisNode()));
-        shown.put("app", info.application());
-        shown.put("host", info.host());
-        shown.put("versions", info.versions());
-        shown.put("startedAt", info.startedAt().toEpochMilli());
-        shown.put("seen", info.seenAt().toEpochMilli());
-        List<Map<String, @Nullable Object>> listeners = new ArrayList<>();
-        for (NodeInfo.Listener listener : info.listeners()) {
-            Map<String, @Nullable Object> one = new LinkedHashMap<>();
-            one.put("listener", listener.id());
-            one.put("topic", listener.topic());
-            one.put("busy", listener.busy());
-            one.put("places", listener.places());
-            one.put("oldestRun", listener.oldestRun().toMillis());
-            NodeInfo.Pause pause = listener.pause();
-            one.put("paused", pause != null);
-            one.put("pausedBy", pause == null ? null : pause.by());
-            Instant at = pause == null ? null : pause.at();
-            one.put("pausedAt", at == null ? null : at.toEpochMilli());
-            listeners.add(one);
-        }
-        shown.put("listeners", listeners);
         return shown;
     }
 
@@ -89,7 +67,7 @@ public final class FleetApi implements ConsoleApi {
                 if (shards == 0) {
                     fleet.requireUsed(topic); // a topic that was paused before its first use can be resumed
                 }
-                return Done.of(Map.of("shards", shards));
+                return Done.of(Map.of("changedShards", shards));
             });
         }
         String listener = input.required("listener");

@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi;
 import io.easykit.console.ConsoleMeters;
@@ -7,6 +8,7 @@ import io.easykit.console.ConsoleRequest;
 import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
+import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.Job;
@@ -17,7 +19,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -29,9 +30,13 @@ public final class JobApi implements ConsoleApi {
     private static final int ACCEPTED = 202;
     private static final int MAX_RATE = 1_000_000;
 
+    /** Rate without a limit. */
+    private static final String UNLIMITED = "unlimited";
+
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
     private final ConsoleMeters meters;
+    private final QueueViews views = new QueueViews(Instant::toEpochMilli);
 
     public JobApi(DelayQueueAdmin admin, FleetAdmin fleet, ConsoleMeters meters) {
         this.admin = admin;
@@ -66,7 +71,7 @@ public final class JobApi implements ConsoleApi {
                 .filter(job -> topic == null
                         || topic.isEmpty()
                         || job.request().topic().equals(topic))
-                .map(JobApi::summary)
+                .map(job -> shown(views.job(job)))
                 .toList();
         return new LinkedHashMap<>(Map.of("jobs", jobs));
     }
@@ -84,26 +89,24 @@ public final class JobApi implements ConsoleApi {
         return new Planned(request.topic(), List.of(), text(request), () -> {
             fleet.requireUsed(request.topic());
             Job job = admin.start(request);
-            meters.count(ConsoleMeters.JOBS, word(request.action()), "started");
-            Map<String, Object> reply = reply(job);
-            reply.put("id", job.id());
-            return new Done(ACCEPTED, reply, Map.of("job", job.id()));
+            meters.count(ConsoleMeters.JOBS, EnumWords.of(request.action()), "started");
+            return new Done(ACCEPTED, reply(job), Map.of("jobId", job.id()));
         });
     }
 
     private Planned change(Input input, String outcome, Predicate<String> change) {
         String id = input.required("id");
         Job job = found(id);
-        String action = word(job.request().action());
+        String action = EnumWords.of(job.request().action());
         return new Planned(job.request().topic(), List.of(), action + ", job " + id, () -> {
             if (!change.test(id)) {
                 throw new Refusal(
                         409,
-                        "The job is " + word(found(id).state()) + ", so it cannot be " + outcome + ".",
+                        "The job is " + EnumWords.of(found(id).state()) + ", so it cannot be " + outcome + ".",
                         "Load the page again.");
             }
             meters.count(ConsoleMeters.JOBS, action, outcome);
-            return new Done(200, reply(found(id)), Map.of("job", id));
+            return new Done(200, reply(found(id)), Map.of("jobId", id));
         });
     }
 
@@ -123,15 +126,22 @@ public final class JobApi implements ConsoleApi {
                     case SEARCH -> JobRequest.search(topic, String.valueOf(filter.text()));
                 };
         request = request.filter(filter).by(caller.name(), note == null ? "" : note);
-        Integer rate = input.count("perSecond", MAX_RATE);
         Integer stopAt = input.count("stopAt", Integer.MAX_VALUE - 1);
-        request = rate == null ? request : request.perSecond(rate);
+        request = withRate(request, input);
         return stopAt == null ? request : request.stopAt(stopAt);
+    }
+
+    private static JobRequest withRate(JobRequest request, Input input) {
+        if (input.is("perSecond", UNLIMITED)) {
+            return request.withoutLimit();
+        }
+        Integer rate = input.count("perSecond", MAX_RATE);
+        return rate == null ? request : request.perSecond(rate);
     }
 
     private static Action action(String word) {
         for (Action action : Action.values()) {
-            if (word(action).equals(word)) {
+            if (EnumWords.of(action).equals(word)) {
                 return action;
             }
         }
@@ -159,9 +169,7 @@ public final class JobApi implements ConsoleApi {
         }
         return new Filter(
                 group,
-                select != null && select.has("olderThan")
-                        ? Duration.ofMillis(select.number("olderThan"))
-                        : Duration.ZERO,
+                select != null && select.has("olderThan") ? select.duration("olderThan") : Duration.ZERO,
                 text,
                 input.has("diedUntil") ? Instant.ofEpochMilli(input.number("diedUntil")) : null);
     }
@@ -169,7 +177,7 @@ public final class JobApi implements ConsoleApi {
     /** The request in words, for the audit. */
     private static String text(JobRequest request) {
         Filter filter = request.filter();
-        StringBuilder text = new StringBuilder(word(request.action()));
+        StringBuilder text = new StringBuilder(EnumWords.of(request.action()));
         append(text, "group", filter.group());
         append(text, "text", filter.text());
         append(text, "older than", filter.olderThan().isZero() ? null : filter.olderThan());
@@ -191,71 +199,12 @@ public final class JobApi implements ConsoleApi {
         return value == Integer.MAX_VALUE ? null : value;
     }
 
-    private static Map<String, Object> reply(Job job) {
-        Map<String, Object> one = summary(job);
-        if (job.request().action() == Action.GROUP) {
-            one.put("groups", MessageViews.groups(job.groups()));
-        }
-        if (job.request().action() == Action.SEARCH) {
-            one.put(
-                    "matches",
-                    job.matches().stream()
-                            .map(match -> Map.of(
-                                    "id", match.id(), "at", match.diedAt().toEpochMilli()))
-                            .toList());
-        }
-        return new LinkedHashMap<>(Map.of("job", one));
+    private Map<String, Object> reply(Job job) {
+        return new LinkedHashMap<>(Map.of("job", shown(views.jobWithResult(job))));
     }
 
-    private static Map<String, Object> summary(Job job) {
-        JobRequest request = job.request();
-        Filter filter = request.filter();
-        Map<String, @Nullable Object> one = new LinkedHashMap<>();
-        one.put("id", job.id());
-        one.put("topic", request.topic());
-        one.put("action", word(request.action()));
-        one.put("state", word(job.state()));
-        one.put("startedAt", job.createdAt().toEpochMilli());
-        one.put("updatedAt", job.updatedAt().toEpochMilli());
-        one.put(
-                "endedAt",
-                job.state() == Job.State.RUNNING ? null : job.updatedAt().toEpochMilli());
-        one.put("node", job.node());
-        one.put("by", request.by());
-        one.put("note", request.note());
-        one.put("group", filter.group());
-        one.put(
-                "olderThan",
-                filter.olderThan().isZero() ? null : filter.olderThan().toMillis());
-        one.put("text", filter.text());
-        Instant until = filter.diedUntil();
-        one.put("diedUntil", until == null ? null : until.toEpochMilli());
-        one.put("perSecond", limit(request.perSecond()));
-        one.put("stopAt", limit(request.stopAt()));
-        one.put("total", job.total());
-        one.put("scanned", job.scanned());
-        one.put("matched", job.matched());
-        one.put("capped", isCapped(job));
-        one.put("done", job.done());
-        one.put("missed", job.missed());
-        one.put("deaths", job.deaths());
-        one.put("why", EnglishText.of(job.problem()));
-        return one;
-    }
-
-    /** Whether a search has ended before it had read all dead letters. */
-    private static boolean isCapped(Job job) {
-        return job.request().action() == Action.SEARCH
-                && job.state() == Job.State.DONE
-                && job.matched() >= Job.MOST_MATCHES
-                && job.scanned() < job.total();
-    }
-
-    private static String word(Action action) {
-        return action.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static String word(Job.State state) {
-        return state == Job.State.LIMIT_REACHED ? "limit" : state.name().toLowerCase(Locale.ROOT);
+    private static Map<String, Object> shown(Map<String, Object> job) {
+        job.computeIfPresent("problem", (name, problem) -> new EnglishText(String.valueOf(problem)));
+        return job;
     }
 }

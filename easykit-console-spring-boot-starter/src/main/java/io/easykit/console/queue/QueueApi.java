@@ -7,18 +7,19 @@ import io.easykit.console.ConsoleReply;
 import io.easykit.console.ConsoleRequest;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.actuate.MessageViews;
+import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroup;
-import io.easykit.delayqueue.admin.ErrorGroups;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.MessageSummary;
-import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.redis.ServerCheck.Report;
 import io.easykit.delayqueue.support.Bytes;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -40,13 +41,14 @@ public final class QueueApi implements ConsoleApi {
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
     private final Supplier<Optional<Report>> redis;
-    private final MessageViews views;
+    private final ShownMessages views;
     private final Audit audit;
     private final Map<String, Change> changes;
     private final TopicOverview overview;
     private final Export export;
     private final StoreClock clock = new StoreClock();
     private final Scans scans = new Scans();
+    private final QueueViews queue = new QueueViews(Instant::toEpochMilli);
 
     /**
      * Creates the part of the queue.
@@ -56,7 +58,7 @@ public final class QueueApi implements ConsoleApi {
     public QueueApi(
             DelayQueueAdmin admin,
             FleetAdmin fleet,
-            MessageViews views,
+            ShownMessages views,
             LocalListeners listeners,
             Audit audit,
             Supplier<Optional<Report>> redis) {
@@ -75,7 +77,7 @@ public final class QueueApi implements ConsoleApi {
         return Set.of(
                 "queues",
                 "waiting",
-                "flight",
+                "in-flight",
                 "dead",
                 "groups",
                 "settings",
@@ -101,12 +103,14 @@ public final class QueueApi implements ConsoleApi {
         return Map.of(
                 "topics", StoreErrors.explained((request, caller) -> topics()),
                 "topic", StoreErrors.explained((request, caller) -> topic(request)),
-                "keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(topicOf(request)))),
+                "stopped-keys", StoreErrors.explained((request, caller) -> scans.run(() -> keys(topicOf(request)))),
                 "messages", StoreErrors.explained(this::messages),
                 "message", StoreErrors.explained(this::message),
                 "body", StoreErrors.explained(this::body),
                 "export", StoreErrors.explained(this::export),
-                "groups", StoreErrors.explained((request, caller) -> scans.run(() -> groups(topicOf(request)))),
+                "groups",
+                        StoreErrors.explained(
+                                (request, caller) -> scans.run(() -> queue.groups(admin.groups(topicOf(request))))),
                 "find", StoreErrors.explained((request, caller) -> scans.run(() -> found(request.required("id")))));
     }
 
@@ -141,7 +145,7 @@ public final class QueueApi implements ConsoleApi {
 
     private Map<String, Object> messages(ConsoleRequest request, Caller caller) {
         String topic = request.required("topic");
-        MessageQuery query = MessageQuery.of(state(request.required("place")))
+        MessageQuery query = MessageQuery.of(state(request.required("state")))
                 .size(request.number("size", MessageQuery.DEFAULT_SIZE, 1, DelayQueueAdmin.MAX_PAGE))
                 .after(request.parameter("after"));
         if ("newest".equals(request.parameter("order"))) {
@@ -156,15 +160,7 @@ public final class QueueApi implements ConsoleApi {
             MessageQuery wanted = query;
             return scans.run(() -> ofGroup(topic, group, wanted, caller));
         }
-        MessagePage page = admin.messages(topic, query);
-        Map<String, Object> reply = new LinkedHashMap<>();
-        reply.put("total", page.total());
-        reply.put("rank", page.rank());
-        reply.put("shard", page.shard());
-        reply.put("rows", views.rows(page.messages(), caller));
-        reply.put("next", page.next());
-        reply.put("refused", page.refused());
-        return reply;
+        return views.page(admin.messages(topic, query), caller);
     }
 
     /** Pages through the dead letters until a page of the group is full, or enough has been read. */
@@ -186,12 +182,12 @@ public final class QueueApi implements ConsoleApi {
         }
         // No total, because a page counts all messages of the state, not those of the group.
         Map<String, Object> reply = new LinkedHashMap<>();
-        reply.put("rows", views.rows(found, caller));
+        reply.put("messages", views.summaries(found, caller));
         reply.put("next", cursor);
         reply.put("refused", refused);
         ErrorGroup kind = found.isEmpty() ? null : found.get(0).group();
         if (kind != null) {
-            reply.put("group", Map.of("group", group, "error", kind.title(), "frame", kind.frame()));
+            reply.put("ofGroup", Map.of("group", group, "title", kind.title(), "frame", kind.frame()));
         }
         return reply;
     }
@@ -230,7 +226,7 @@ public final class QueueApi implements ConsoleApi {
 
     private ConsoleReply export(ConsoleRequest request, Caller caller) {
         requireSaves(caller);
-        return export.reply(topicOf(request), state(request.required("place")), request.parameter("group"), caller);
+        return export.reply(topicOf(request), state(request.required("state")), request.parameter("group"), caller);
     }
 
     private static void requireSaves(Caller caller) {
@@ -243,45 +239,23 @@ public final class QueueApi implements ConsoleApi {
         }
     }
 
-    private Map<String, Object> groups(String topic) {
-        ErrorGroups groups = admin.groups(topic);
-        Map<String, Object> reply = new LinkedHashMap<>();
-        reply.put("total", groups.total());
-        reply.put("scanned", groups.scanned());
-        reply.put("refused", groups.refused());
-        reply.put("groups", MessageViews.groups(groups.groups()));
-        return reply;
-    }
-
     private Map<String, Object> keys(String topic) {
-        List<Map<String, Object>> keys = new ArrayList<>();
-        for (StoppedKey key : admin.stoppedKeys(topic)) {
-            keys.add(Map.of(
-                    "key", key.key(), "id", key.id(), "diedAt", key.diedAt().toEpochMilli(), "parked", key.parked()));
-        }
-        return new LinkedHashMap<>(Map.of("keys", keys));
+        return new LinkedHashMap<>(Map.of("keys", queue.stoppedKeys(admin.stoppedKeys(topic))));
     }
 
     private Map<String, Object> found(String id) {
         if (id.length() > MAX_FILTER) {
             throw new Refusal(400, "The id is longer than " + MAX_FILTER + " characters.", "Give a shorter one.");
         }
-        List<Map<String, Object>> found = new ArrayList<>();
-        for (MessageDetail detail : admin.find(id)) {
-            found.add(Map.of(
-                    "topic", detail.message().topic(),
-                    "place", MessageViews.place(detail.message().state()),
-                    "at", detail.message().at().toEpochMilli()));
-        }
-        return new LinkedHashMap<>(Map.of("found", found));
+        return new LinkedHashMap<>(
+                Map.of("messages", admin.find(id).stream().map(views::found).toList()));
     }
 
-    static State state(String place) {
-        return switch (place) {
-            case "waiting" -> State.WAITING;
-            case "flight" -> State.IN_FLIGHT;
-            case "dead" -> State.DEAD;
-            default -> throw new Refusal(400, "There is no such place.", "Use waiting, flight or dead.");
-        };
+    static State state(String word) {
+        State state = MessageViews.state(word);
+        if (state == null) {
+            throw new Refusal(400, "There is no such state of a message.", "Use waiting, in-flight or dead.");
+        }
+        return state;
     }
 }

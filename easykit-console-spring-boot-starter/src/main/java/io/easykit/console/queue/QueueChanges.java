@@ -19,7 +19,6 @@ import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.NameRules;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -39,9 +38,9 @@ final class QueueChanges {
     private static final String OTHER = "another message has this id now";
 
     private final DelayQueueAdmin admin;
-    private final MessageViews views;
+    private final ShownMessages views;
 
-    QueueChanges(DelayQueueAdmin admin, MessageViews views) {
+    QueueChanges(DelayQueueAdmin admin, ShownMessages views) {
         this.admin = admin;
         this.views = views;
     }
@@ -74,7 +73,7 @@ final class QueueChanges {
         String topic = input.required("topic");
         DueTime due = input.has("due")
                 ? DueTime.at(Instant.ofEpochMilli(input.number("due")))
-                : DueTime.after(Duration.ofMillis(input.number("delay")));
+                : DueTime.after(input.duration("delay"));
         String filter = due.relative() ? "due in " + due.millis() + " ms" : "due at " + due.millis();
         return targets(topic, input, filter, found -> admin.reschedule(topic, found, due));
     }
@@ -103,7 +102,7 @@ final class QueueChanges {
                 topic,
                 List.of(),
                 "to " + shards + " shards",
-                () -> Done.of(Map.of("shards", shards, "before", admin.growShards(topic, shards))));
+                () -> Done.of(Map.of("shards", shards, "shardsBefore", admin.growShards(topic, shards))));
     }
 
     private Planned replace(Input input, Caller caller) {
@@ -183,16 +182,16 @@ final class QueueChanges {
     }
 
     private static Map<String, Object> reply(List<String> ids, Function<Integer, @Nullable String> why) {
-        List<Map<String, Object>> missed = new ArrayList<>();
+        List<Map<String, Object>> leftOut = new ArrayList<>();
         for (int i = 0; i < ids.size(); i++) {
             String reason = why.apply(i);
             if (reason != null) {
-                missed.add(Map.of("id", ids.get(i), "why", new EnglishText(reason)));
+                leftOut.add(Map.of("id", ids.get(i), "why", new EnglishText(reason)));
             }
         }
         Map<String, Object> reply = new LinkedHashMap<>();
-        reply.put("moved", ids.size() - missed.size());
-        reply.put("missed", missed);
+        reply.put("moved", ids.size() - leftOut.size());
+        reply.put("leftOut", leftOut);
         return reply;
     }
 }

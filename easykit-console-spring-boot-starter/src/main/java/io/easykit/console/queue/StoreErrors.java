@@ -1,17 +1,14 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.HttpProblem;
 import io.easykit.console.ConsoleApi.Change;
 import io.easykit.console.ConsoleApi.Done;
 import io.easykit.console.ConsoleApi.Planned;
 import io.easykit.console.ConsoleApi.Read;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.DelayQueueException;
-import io.easykit.delayqueue.MessageTooLargeException;
-import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreUnavailableException;
-import io.easykit.delayqueue.TopicConflictException;
-import io.easykit.delayqueue.UndecodableMessageException;
-import io.easykit.delayqueue.admin.UnknownTopicException;
+import io.easykit.delayqueue.actuate.QueueProblem;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -65,33 +62,15 @@ final class StoreErrors {
             return call.get();
         } catch (StoreUnavailableException away) {
             throw new Refusal(
-                    503,
-                    "Redis did not answer in time.",
-                    "Check Redis and the network. Delivery continues by itself when Redis answers.",
-                    "redis");
+                    503, "Redis did not answer in time.", QueueProblem.of(away).action(), "redis");
         } catch (DelayQueueException failure) {
             throw refusal(failure);
         }
     }
 
-    /** Below 500 the request is at fault, and nothing was changed. */
     private static Refusal refusal(DelayQueueException failure) {
-        if (failure instanceof TopicConflictException conflict) {
-            return new Refusal(409, conflict.problem(), conflict.remedy());
-        }
-        if (failure instanceof UnknownTopicException unknown) {
-            return new Refusal(404, unknown.problem(), unknown.remedy());
-        }
-        String reason = String.valueOf(failure.getMessage());
-        if (failure instanceof MessageTooLargeException) {
-            return new Refusal(413, reason, "Shorten it, or raise delay-queue.max-message-size on all nodes.");
-        }
-        if (failure instanceof UndecodableMessageException) {
-            return new Refusal(
-                    409, reason, "Check the payload type and the codec, or use a node of the version that sent it.");
-        }
-        return failure instanceof StoreFullException
-                ? new Refusal(503, reason, "Raise maxmemory, or purge old dead letters.", REFUSED)
-                : new Refusal(503, reason, "Correct it in Redis.", REFUSED);
+        HttpProblem problem = QueueProblem.of(failure);
+        String kind = problem.status() < 500 ? null : REFUSED;
+        return new Refusal(problem.status(), problem.detail(), problem.action(), kind);
     }
 }

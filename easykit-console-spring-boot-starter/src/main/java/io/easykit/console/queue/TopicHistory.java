@@ -1,6 +1,7 @@
 package io.easykit.console.queue;
 
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.admin.TopicSeries.Point;
@@ -73,9 +74,9 @@ final class TopicHistory {
     }
 
     /** Messages that waited, one value a minute of the last hour, or null if Redis refuses. */
-    @Nullable List<@Nullable Object> waiting(String topic) {
+    @Nullable Map<String, Object> waiting(String topic) {
         TopicSeries series = series(topic, Range.HOUR);
-        return series == null ? null : values(buckets(series, Range.HOUR), Point::waiting);
+        return series == null ? null : Map.of("waiting", values(buckets(series, Range.HOUR), Point::waiting));
     }
 
     /** All that is known of the past of a topic, or null if Redis refuses. */
@@ -88,21 +89,17 @@ final class TopicHistory {
         List<@Nullable Rates> rates = rates(buckets);
         Map<String, Object> whole = new LinkedHashMap<>();
         whole.put("from", from(series, range));
-        whole.put("step", range.step);
+        whole.put("stepSeconds", range.step / 1000);
         whole.put("waiting", values(buckets, Point::waiting));
         whole.put("due", values(buckets, Point::due));
         whole.put("inFlight", values(buckets, Point::inFlight));
         whole.put("dead", values(buckets, Point::dead));
-        whole.put("oldestDue", values(buckets, point -> point.oldestDue().toMillis()));
-        whole.put("sent", values(rates, rate -> rounded(rate.sent())));
-        whole.put("done", values(rates, rate -> rounded(rate.acknowledged())));
-        whole.put("failed", values(rates, rate -> rounded(rate.failed())));
-        whole.put("died", values(rates, rate -> rounded(rate.died())));
+        whole.put("lateSeconds", values(buckets, point -> point.oldestDue().toMillis() / 1000.0));
+        whole.put("sent", values(rates, rate -> QueueViews.rounded(rate.sent())));
+        whole.put("acknowledged", values(rates, rate -> QueueViews.rounded(rate.acknowledged())));
+        whole.put("failed", values(rates, rate -> QueueViews.rounded(rate.failed())));
+        whole.put("died", values(rates, rate -> QueueViews.rounded(rate.died())));
         return whole;
-    }
-
-    static double rounded(double rate) {
-        return Math.round(rate * 1000) / 1000.0;
     }
 
     private static long from(TopicSeries series, Range range) {

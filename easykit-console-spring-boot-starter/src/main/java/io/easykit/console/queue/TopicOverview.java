@@ -2,12 +2,12 @@ package io.easykit.console.queue;
 
 import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.AlertLimits.Kind;
+import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.ShardStats;
-import io.easykit.delayqueue.admin.TopicSeries.Rates;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;
@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -30,12 +31,16 @@ final class TopicOverview {
 
     private static final int MOST_KNOWN = 500;
 
+    /** Milliseconds. */
+    private static final double SECOND = 1000;
+
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
     private final TopicHistory history;
     private final LocalListeners listeners;
     private final StoreClock clock;
     private final LongSupplier nanos;
+    private final QueueViews views = new QueueViews(Instant::toEpochMilli);
     private volatile Recent<List<NodeInfo>> nodes;
     private final Map<String, Recent<TopicStats>> stats = new ConcurrentHashMap<>();
 
@@ -68,135 +73,65 @@ final class TopicOverview {
             rows.add(row);
         }
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("nodes", snapshot.nodes());
+        all.put("nodeCount", snapshot.nodes());
         all.put("topics", rows);
         return all;
     }
 
     private Map<String, @Nullable Object> row(TopicSummary summary, List<NodeInfo> nodes) {
-        Map<String, @Nullable Object> row = new LinkedHashMap<>();
-        row.put("topic", summary.topic());
-        row.put("shards", summary.shards());
-        row.put("places", summary.places());
-        row.put("consumers", consumers(summary.topic(), nodes));
-        String failure = summary.failure();
-        row.put("refused", failure == null ? List.of() : List.of(failure));
-        ShardStats total = summary.total();
-        if (total != null) {
-            row.put("alerts", alerts(summary.topic(), total));
-            numbers(row, total, summary.pausedShards(), total.imbalance());
-            rates(row, summary.rates());
-            row.put("limits", limits(total.flow(), total.limited(), total.limited() ? total.due() : 0));
-        }
+        Map<String, @Nullable Object> row = views.topic(summary);
+        row.put("listeningNodes", listeningNodes(summary.topic(), nodes));
+        explain(row);
         return row;
     }
 
-    private static long consumers(String topic, List<NodeInfo> nodes) {
+    private static long listeningNodes(String topic, List<NodeInfo> nodes) {
         return nodes.stream()
                 .filter(node -> node.listeners().stream()
                         .anyMatch(listener -> listener.topic().equals(topic)))
                 .count();
     }
 
-    private static void numbers(Map<String, @Nullable Object> row, ShardStats total, int pausedShards, long imbalance) {
-        row.put("pausedShards", pausedShards);
-        row.put("paused", pause(total.pause()));
-        row.put("waiting", total.waiting());
-        row.put("due", total.due());
-        row.put("parked", total.parked());
-        row.put("stoppedKeys", total.stoppedKeys());
-        row.put("inFlight", total.inFlight());
-        row.put("dead", total.dead());
-        Instant oldest = total.oldestDue();
-        row.put("oldestDue", oldest == null ? null : oldest.toEpochMilli());
-        row.put("imbalance", imbalance);
-        ShardStats.Counters counters = total.counters();
-        row.put(
-                "counters",
-                Map.of(
-                        "sent", counters.sent(),
-                        "acknowledged", counters.acknowledged(),
-                        "failed", counters.failed(),
-                        "lost", counters.leaseExpirations(),
-                        "dead", counters.dead(),
-                        "cancelled", counters.cancelled(),
-                        "redriven", counters.redriven(),
-                        "purged", counters.purged()));
-    }
-
-    /** The limits of the topic, and how many messages wait because of them. Null if no listener has used any for an hour. */
-    private static @Nullable Map<String, @Nullable Object> limits(
-            ShardStats.@Nullable Flow flow, boolean limited, long held) {
-        if (flow == null) {
-            return null;
+    /** Adds its limit and a text to each alert of a topic. */
+    private void explain(Map<String, @Nullable Object> topic) {
+        if (topic.get("alerts") instanceof List<?> alerts) {
+            topic.put(
+                    "alerts",
+                    alerts.stream()
+                            .map(alert -> explained(String.valueOf(topic.get("topic")), (Map<?, ?>) alert))
+                            .toList());
         }
-        Map<String, @Nullable Object> limits = new LinkedHashMap<>();
-        boolean hasRate = flow.perSecond() > 0;
-        limits.put("perSecond", hasRate ? flow.perSecond() : null);
-        limits.put("burst", hasRate ? flow.burst() : null);
-        limits.put("permits", hasRate ? flow.permits() : null);
-        limits.put("maxInFlight", flow.places() > 0 ? flow.places() : null);
-        limits.put("limited", limited);
-        limits.put("held", held);
-        return limits;
     }
 
-    private static void rates(Map<String, @Nullable Object> row, @Nullable Rates rates) {
-        row.put("sentRate", rates == null ? null : TopicHistory.rounded(rates.sent()));
-        row.put("doneRate", rates == null ? null : TopicHistory.rounded(rates.acknowledged()));
-        row.put("failedRate", rates == null ? null : TopicHistory.rounded(rates.failed()));
-        row.put("lostRate", rates == null ? null : TopicHistory.rounded(rates.leaseExpirations()));
-        row.put("diedRate", rates == null ? null : TopicHistory.rounded(rates.died()));
-    }
-
-    private List<Map<String, @Nullable Object>> alerts(String topic, ShardStats total) {
-        return total.alerts().stream()
-                .sorted()
-                .map(kind -> {
-                    Map<String, @Nullable Object> alert = new LinkedHashMap<>();
-                    Long value = value(kind, total);
-                    Long limit = listeners.limit(topic, kind);
-                    alert.put("kind", kind.name());
-                    alert.put("value", value);
-                    alert.put("limit", limit);
-                    alert.put("text", new EnglishText(AlertText.of(kind, value, limit)));
-                    return alert;
-                })
-                .toList();
-    }
-
-    private static @Nullable Long value(Kind kind, ShardStats total) {
-        Instant oldest = total.oldestDue();
-        return switch (kind) {
-            case LATENESS ->
-                oldest == null ? null : Duration.between(oldest, total.now()).toMillis();
-            case DUE -> total.due();
-            case DEAD -> total.dead();
-            case WAITING -> total.waiting();
-            case NO_CONSUMER, FAILING -> null;
-        };
+    private Map<String, @Nullable Object> explained(String topic, Map<?, ?> alert) {
+        String word = String.valueOf(alert.get("kind"));
+        Kind kind = Kind.valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
+        Long limit = listeners.limit(topic, kind);
+        boolean isTime = kind == Kind.LATENESS;
+        Long value = alert.get("value") instanceof Number number
+                ? (Long) Math.round(number.doubleValue() * (isTime ? SECOND : 1))
+                : null;
+        Map<String, @Nullable Object> explained = new LinkedHashMap<>();
+        explained.put("kind", word);
+        explained.put("value", alert.get("value"));
+        explained.put("limit", limit == null || !isTime ? limit : (Number) (limit / SECOND));
+        explained.put("text", new EnglishText(AlertText.of(kind, value, limit)));
+        return explained;
     }
 
     /** All that the page of one topic shows. */
     Map<String, Object> whole(String topic, TopicHistory.Range range) {
         TopicStats read = stats(topic);
         Map<String, @Nullable Object> whole = new LinkedHashMap<>();
-        TopicSummary summary = fleet.snapshot().topics().stream()
+        fleet.snapshot().topics().stream()
                 .filter(one -> one.topic().equals(topic))
                 .findFirst()
-                .orElse(null);
-        if (summary != null) {
-            whole.putAll(row(summary, nodes.get()));
-        }
-        ShardStats total = read.total();
-        whole.put("topic", topic);
-        whole.put("shards", read.shards().size() + read.refused().size());
-        whole.put("refused", read.refused());
-        whole.put("alerts", alerts(topic, total));
-        numbers(whole, total, read.pausedShards(), read.imbalance());
-        whole.put("limits", limits(read.flow(), read.limited(), read.heldByLimits()));
-        whole.put("drain", drain(total.due(), whole.get("doneRate")));
-        whole.put("shardList", shards(read));
+                .ifPresent(summary -> whole.putAll(row(summary, nodes.get())));
+        // What has ended since the overview was read, such as a pause, is left out of the numbers.
+        whole.keySet().removeAll(List.of("pause", "oldestDue", "lateSeconds", "limits", "refused"));
+        whole.putAll(views.topic(read));
+        explain(whole);
+        whole.put("drainSeconds", drainSeconds(read.due(), whole.get("rates")));
         whole.put("settings", listeners.settings(topic));
         whole.put("series", history.whole(topic, range));
         return whole;
@@ -216,34 +151,13 @@ final class TopicOverview {
         return read;
     }
 
-    /** Milliseconds until the messages that are due now are done at the present rate. */
-    private static @Nullable Long drain(long due, @Nullable Object doneRate) {
-        return due > 0 && doneRate instanceof Double rate && rate > 0 ? Math.round(due / rate * 1000) : null;
-    }
-
-    private static List<Map<String, Object>> shards(TopicStats stats) {
-        List<Map<String, Object>> shards = new ArrayList<>();
-        stats.byNumber()
-                .forEach((number, shard) -> shards.add(Map.of(
-                        "shard", number,
-                        "waiting", shard.waiting(),
-                        "due", shard.due(),
-                        "parked", shard.parked(),
-                        "inFlight", shard.inFlight(),
-                        "dead", shard.dead(),
-                        "paused", shard.paused(),
-                        "imbalance", shard.imbalance())));
-        return shards;
-    }
-
-    private static @Nullable Map<String, @Nullable Object> pause(ShardStats.@Nullable Pause pause) {
-        if (pause == null) {
-            return null;
-        }
-        Map<String, @Nullable Object> shown = new LinkedHashMap<>();
-        shown.put("by", pause.by());
-        Instant at = pause.at();
-        shown.put("at", at == null ? null : at.toEpochMilli());
-        return shown;
+    /** Seconds until the messages that are due now are done at the present rate. */
+    private static @Nullable Double drainSeconds(long due, @Nullable Object rates) {
+        return due > 0
+                        && rates instanceof Map<?, ?> known
+                        && known.get("acknowledged") instanceof Double rate
+                        && rate > 0
+                ? (Double) QueueViews.rounded(due / rate)
+                : null;
     }
 }

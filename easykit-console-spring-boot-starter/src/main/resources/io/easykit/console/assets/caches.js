@@ -9,7 +9,10 @@ import {NODES, pauseButton, settingsTable} from './queues.js';
 const CACHES = t`Caches|缓存`;
 const STATE = t`State|状态`;
 const NO_CACHES = t`No cached methods.|没有使用缓存的方法。`;
-const CLUSTER_STATES = {AVAILABLE: ['good', t`Available|可用`], UNAVAILABLE: ['bad', t`Unavailable|不可用`]};
+const CLUSTER_STATES = {available: ['good', t`Available|可用`], unavailable: ['bad', t`Unavailable|不可用`]};
+
+/** A row for each declaration of a cache, and one for a cache without any. */
+const declared = list => list.flatMap(one => (one.declarations.length ? one.declarations : [{}]).map(declaration => ({...one, ...declaration})));
 
 export const caches = pageOf(CACHES, () => get('caches'), data => [
   head(null, CACHES, dim(t`of node ${visible(data.node)}|节点 ${visible(data.node)}`)),
@@ -18,35 +21,35 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [STATE, one => [chip(...CLUSTER_STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
     [t`Masters|主节点`, one => Object.entries(one.masters || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
     [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
-    [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.count), one.outbox.oldest > 0 && dim(' · ', duration(one.outbox.oldest))] : '–'), 'num'],
+    [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.waiting), one.outbox.oldestSeconds > 0 && dim(' · ', duration(1000 * one.outbox.oldestSeconds))] : '–'), 'num'],
     can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one), 'plain'), 'act'],
-  ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'AVAILABLE' && 'marked'}),
+  ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'available' && 'marked'}),
   data.caches && section(CACHES, data.caches.length ? table(CACHES, [
     [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
     data.clusters.length > 1 && [t`Cluster|集群`, 'cluster'],
-    ['AP / CP', 'consistency'],
-    [t`Method|方法`, one => (one.method ? h('span.mono', {title: visible(one.method)}, raw(one.method.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))
+    ['AP / CP', one => one.consistency.toUpperCase()],
+    [t`Method|方法`, one => (one.source ? h('span.mono', {title: visible(one.source)}, raw(one.source.replace(/@Cacheable |([a-z]\w*\.)+(?=[A-Z])/g, '')))
       : dim(t`only invalidated here|此处仅失效`))],
     [t`Hits|命中率`, ({reads: {hit, near, stale, local, expired, miss}}) => (hit + near + stale + local + expired + miss
       ? number(100 - 100 * miss / (hit + near + stale + local + expired + miss), 1) + ' %' : '–'), 'num'],
     ...[['Redis', 'hit'], [t`Near|近端`, 'near'], [t`Stale|旧值`, 'stale'], [t`Local|本地`, 'local'], [t`Expired|过期值`, 'expired'], [t`Misses|未命中`, 'miss']]
       .filter(([, kind]) => /hit|miss/.test(kind) || data.caches.some(one => one.reads[kind])).map(([text, kind]) => [text, one => number(one.reads[kind]), 'num']),
     [t`Failed loads|加载失败`, one => hot(one.loads.failed, number(one.loads.failed)), 'num'],
-    [t`Worst staleness|最大陈旧时间`, one => h('span', {title: one.staleness}, one.worstStaleness == null ? '–' : duration(one.worstStaleness)), 'num', ''],
+    [t`Worst staleness|最大陈旧时间`, one => h('span', {title: one.staleness}, duration(1000 * one.worstStalenessSeconds)), 'num', ''],
     [ACTIONS, one => [
-      button(t`Settings|设置`, () => openDialog({title: visible(one.prefix), wide: true, view: () => settingsTable(one.settings)}), 'plain'), ' ',
+      button(t`Settings|设置`, () => openDialog({title: visible(one.prefix), wide: true, view: () => settingsTable(one.settings || [])}), 'plain'), ' ',
       can('drop') && button(t`Drop…|整体失效…`, () => dropDialog(one), 'plain danger')], 'act'],
-  ], data.caches, {key: one => `${one.cluster} ${one.prefix} ${one.method}`}) : empty(NO_CACHES)),
+  ], declared(data.caches), {key: one => `${one.cluster} ${one.prefix} ${one.source}`}) : empty(NO_CACHES)),
 ]);
 
 const confirmed = text => ({acknowledged}) => (acknowledged ? text
   : t`Redis has not confirmed it. This node delivers it when Redis answers.|Redis 未确认:Redis 恢复后由本节点送达。`);
 
 const forceDialog = ({cluster, forced}) => ask({
-  title: t`Force the state of ${visible(cluster)} on this node|在本节点指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'AUTO' : 'UNAVAILABLE'},
+  title: t`Force the state of ${visible(cluster)} on this node|在本节点指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'auto' : 'unavailable'},
   more: state => field(STATE, select(state, 'state', [
-    ['AUTO', t`By the circuit breaker|由熔断器判断`], ['UNAVAILABLE', t`Unavailable: Redis is not asked|不可用:不访问 Redis`],
-    ['AVAILABLE', t`Available: stale values are possible while invalidations wait|可用:失效操作等待期间可能读到旧值`]])),
+    ['auto', t`By the circuit breaker|由熔断器判断`], ['unavailable', t`Unavailable: Redis is not asked|不可用:不访问 Redis`],
+    ['available', t`Available: stale values are possible while invalidations wait|可用:失效操作等待期间可能读到旧值`]])),
   submit: t`Force|指定状态`, path: 'force', body: state => ({cluster, state: state.state}), said: t`The state is set.|状态已设置。`,
 });
 
@@ -72,7 +75,7 @@ export const explain = pageOf(EXPLAIN, async params => {
   const cluster = params.get('cluster');
   const prefix = params.get('prefix');
   const name = one => `${one.cluster} ${one.prefix}`;
-  const known = [...new Map(caches.filter(one => one.parts.length).map(one => [name(one), one])).values()];
+  const known = [...new Map(declared(caches).filter(one => one.parts?.length).map(one => [name(one), one])).values()];
   const one = prefix ? known.find(some => some.prefix === prefix && (!cluster || some.cluster === cluster)) : known[0];
   const open = ({cluster, prefix}, parts) => {
     location.hash = link('explain', {cluster, prefix, part: parts});
@@ -88,9 +91,9 @@ export const explain = pageOf(EXPLAIN, async params => {
     one?.parts.map((text, i) => field(mono(text), h('input', {type: i ? 'text' : 'search', required: true, value: part[i] || ''}))),
     one && h('button.strong', EXPLAIN)) : empty(NO_CACHES),
     answer?.problem ? note('bad', failure(answer.problem)) : answer && [
-      h('p', chip({fresh: 'good', absent: 'idle', away: 'bad', unreadable: 'bad'}[answer.kind] || 'warn', visible(answer.state)), ' ', mono(answer.key)),
+      h('p', chip({fresh: 'good', absent: 'idle', away: 'bad', unreadable: 'bad'}[answer.kind] || 'warn', visible(answer.stateText)), ' ', mono(answer.key)),
       h('ul', answer.sentences.map(text => h('li', visible(text)))),
-      answer.fields?.length > 0 && section(t`Fields in Redis|Redis 中的字段`, facts(answer.fields.map(one => [mono(one.name), mono(one.value)]))),
+      answer.fields?.length > 0 && section(t`Fields in Redis|Redis 中的字段`, facts(answer.fields.map(one => [mono(one.name), mono(one.meaning)]))),
       can('evict') && bar(button(t`Evict…|失效…`, () => ask({
         title: t`Evict the entry|使条目失效`, danger: true, more: () => [mono(answer.key), t`It is loaded again when it is read next.|下次读取时重新加载。`],
         submit: t`Evict|失效`, path: 'evict', body: () => ({cluster, key: answer.key}), said: confirmed(t`The entry is invalid.|该条目已失效。`),
@@ -103,17 +106,17 @@ export const nodes = pageOf(NODES, () => get('nodes'), data => [
   data.nodes.length ? h('div.columns', data.nodes.map(node => h('div.card', {key: node.node},
     h('h2', raw(node.node), node.self && chip('idle', t`this node|当前节点`)),
     facts([
-      [t`Application|应用`, raw(node.app)], [t`Host|主机`, raw(node.host)],
+      [t`Application|应用`, raw(node.application)], [t`Host|主机`, raw(node.host)],
       [t`Version|版本`, Object.entries(node.versions || {}).map(pair => visible(pair.join(' '))).join(' · ')],
-      [t`Up for|运行时间`, since(node.startedAt)], [t`Last report|最近上报`, ago(node.seen)],
+      [t`Up for|运行时间`, since(node.startedAt)], [t`Last report|最近上报`, ago(node.seenAt)],
     ]),
     node.listeners?.length ? table(visible(node.node), [
       [t`Listener|监听器`, one => mono(one.listener), 'name'],
       [t`Topic|主题`, one => h('a', {href: link('topic', {topic: one.topic})}, raw(one.topic))],
       [t`Busy|占用`, one => [number(one.busy), dim(' / ', number(one.places))], 'num'],
-      [t`Longest run|最长执行`, one => (one.oldestRun ? duration(one.oldestRun) : '–'), 'num'],
-      [STATE, one => (one.paused ? chip('warn', [t`Paused here|在此暂停`, one.pausedBy && ' · ' + visible(one.pausedBy)]) : chip('good', t`Runs|运行中`))],
-      can('pause') && [ACTIONS, one => pauseButton(one.listener, !one.paused, 'plain', {node: node.node, listener: one.listener},
+      [t`Longest run|最长执行`, one => (one.oldestRunSeconds ? duration(1000 * one.oldestRunSeconds) : '–'), 'num'],
+      [STATE, one => (one.pause ? chip('warn', [t`Paused here|在此暂停`, one.pause.by && ' · ' + visible(one.pause.by)]) : chip('good', t`Runs|运行中`))],
+      can('pause') && [ACTIONS, one => pauseButton(one.listener, !one.pause, 'plain', {node: node.node, listener: one.listener},
         t`Only on node ${visible(node.node)}, within 10 seconds.|仅限节点 ${visible(node.node)},10 秒内生效。`), 'act'],
     ], node.listeners, {key: one => one.listener}) : dim(t`No listeners.|没有监听器。`))))
     : empty(t`No nodes.|没有节点。`),

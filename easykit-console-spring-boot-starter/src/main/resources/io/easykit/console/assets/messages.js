@@ -6,9 +6,9 @@ import {
   visible,
 } from './lib.js';
 
-export const PLACES = {waiting: t`Waiting|等待`, flight: t`In flight|执行中`, dead: t`Dead|死信`};
+export const KINDS = {waiting: t`Waiting|等待`, 'in-flight': t`In flight|执行中`, dead: t`Dead|死信`};
 export const QUEUES = [t`Queues|队列`, '#/queues'];
-export const DIED = [t`Died|死亡时间`, row => time(row.at)];
+export const DIED = [t`Died|死亡时间`, row => time(row.diedAt)];
 const SEND_BACK = t`Send back|重新投递`;
 const PURGE = t`Purge|清除`;
 const CANCEL = t`Cancel|取消`;
@@ -40,8 +40,8 @@ export function message(params) {
       }
     },
     view: () => [
-      head([QUEUES, [raw(topic), link('topic', {topic, tab: m?.place})]], mono(id),
-        m && !gone && chip({dead: 'bad', flight: 'good'}[m.place] || 'idle', PLACES[m.place])),
+      head([QUEUES, [raw(topic), link('topic', {topic, tab: m?.state})]], mono(id),
+        m && !gone && chip({dead: 'bad', 'in-flight': 'good'}[m.state] || 'idle', KINDS[m.state])),
       gone && note('idle', t`The message is gone: it ran, or was cancelled or purged.|消息已不存在:已执行、被取消或清除。`),
       m ? details(m, gone) : !gone && loading(),
     ],
@@ -54,17 +54,17 @@ const details = (m, gone) => [
   h('div.columns',
     section(t`History|历史`, history(m)),
     section(t`Facts|概要`, facts([
-      [t`Failures|失败次数`, m.failures], [t`Expired leases|租约过期`, m.lost],
-      [t`Last node|最近节点`, raw(m.owner)], m.retry && [t`Retry|重试`, raw(m.retry)], m.key && [KEY, h('a', {href: link('topic', {topic: m.topic, tab: 'keys'})}, mono(m.key))],
+      [t`Failures|失败次数`, m.failures], [t`Expired leases|租约过期`, m.leaseExpirations],
+      [t`Last node|最近节点`, raw(m.owner)], m.retryText && [t`Retry|重试`, raw(m.retryText)], m.key && [KEY, h('a', {href: link('topic', {topic: m.topic, tab: 'keys'})}, mono(m.key))],
       [t`Shard|分片`, m.shard],
     ]))),
   errors(m),
-  section([HEADERS, dim(m.headers.length)], m.headers.length > 0 && table(HEADERS, [
-    [t`Name|名称`, one => mono(one.name)],
-    [t`Value|值`, one => (one.value === null ? dim(t`hidden|已隐藏`) : mono(one.value)), 'wide'],
-  ], m.headers, {key: one => one.name})),
+  section([HEADERS, dim(m.headerNames.length)], m.headerNames.length > 0 && table(HEADERS, [
+    [t`Name|名称`, name => mono(name)],
+    [t`Value|值`, name => (m.headers ? mono(m.headers[name]) : dim(t`hidden|已隐藏`)), 'wide'],
+  ], m.headerNames, {key: name => name})),
   body(m, gone),
-  !gone && bar(messageActions(m.place, m.topic, [m]), m.place === 'dead' && can('replace') && button(t`Edit and send…|编辑并投递…`, () => editDialog(m), '', {
+  !gone && bar(messageActions(m.state, m.topic, [m]), m.state === 'dead' && can('replace') && button(t`Edit and send…|编辑并投递…`, () => editDialog(m), '', {
     disabled: !m.editable, title: m.uneditable})),
 ];
 
@@ -74,10 +74,11 @@ function history(m) {
   const steps = [
     first && first.at !== last?.at && [first.at, t`First failure|首次失败`, on(first)],
     last && [last.at, t`Last failure|最近失败`, on(last)],
-    m.place !== 'waiting' && [m.due, t`Last delivery was due|最近一次到期`],
-    m.place !== 'waiting' && [m.since, t`Claimed|领取`, on(m)],
+    m.state !== 'waiting' && [m.due, t`Last delivery was due|最近一次到期`],
+    m.state !== 'waiting' && [m.claimedAt, t`Claimed|领取`, on(m)],
   ].filter(step => step?.[0]).sort((a, b) => a[0] - b[0]);
-  steps.push([m.at, ({dead: t`Died|成为死信`, flight: t`Lease ends|租约到期`, waiting: t`Due|到期`})[m.place], ' ', dim(countdown(m.at))]);
+  const [at, what] = {dead: [m.diedAt, t`Died|成为死信`], 'in-flight': [m.leaseUntil, t`Lease ends|租约到期`], waiting: [m.due, t`Due|到期`]}[m.state];
+  steps.push([at, what, ' ', dim(countdown(at))]);
   return h('ol.history', steps.map(([at, ...what]) => h('li', h('span.when', time(at)), h('span', what))));
 }
 
@@ -106,7 +107,7 @@ function body({body: b, topic, id}, gone) {
 // It reads all topics, so it is not repeated with each refresh.
 export const find = pageOf(t`Find|查找`, async (params, shown) => {
   const {hash} = location;
-  const found = shown || (await get('find', {id: params.get('id')})).found;
+  const found = shown || (await get('find', {id: params.get('id')})).messages;
   if (found.length === 1 && location.hash === hash) {
     location.replace(link('message', {topic: found[0].topic, id: params.get('id')}));
   }
@@ -115,27 +116,27 @@ export const find = pageOf(t`Find|查找`, async (params, shown) => {
   head(null, [t`Find|查找`, ' ', mono(params.get('id'))]),
   found.length ? table(t`Messages|消息`, [
     [t`Topic|主题`, row => h('a', {href: link('message', {topic: row.topic, id: params.get('id')})}, raw(row.topic))],
-    [t`State|状态`, row => PLACES[row.place]],
+    [t`State|状态`, row => KINDS[row.state]],
   ], found, {key: row => row.topic})
     : empty(t`No topic has this message: it ran, or was cancelled or purged.|没有此消息:已执行、被取消或清除。`),
 ]);
 
 // Changes of messages that were selected.
 
-const deaths = rows => rows.map(row => ({id: row.id, diedAt: row.at}));
+const deaths = rows => rows.map(row => ({id: row.id, diedAt: row.diedAt}));
 const FOR_GOOD = t`They are removed for good.|消息将被永久删除。`;
 
-export const told = (verb, done) => ({moved, missed}) => {
+export const told = (verb, done) => ({moved, leftOut}) => {
   done?.();
-  return `${verb}: ${moved}. ` + (missed.length ? t`Left out: |未处理:` + missed.slice(0, 3).map(({id, why}) =>
+  return `${verb}: ${moved}. ` + (leftOut.length ? t`Left out: |未处理:` + leftOut.slice(0, 3).map(({id, why}) =>
     `${visible(id)} (${why})`).join(', ') : '');
 };
 
-export function messageActions(place, topic, rows, done) {
+export function messageActions(kind, topic, rows, done) {
   const change = (path, verb, css, rest, text) => can(path) && button(verb + '…', () => ask({
     title: `${verb}: ${rows.length}`, rows, submit: verb, path, said: told(verb, done), danger: css === 'danger', more: () => text,
-    body: state => (place === 'dead' ? {topic, deaths: deaths(rows)}
-      : {topic, targets: rows.map(row => ({id: row.id, incarnation: row.incarnation})), delay: Math.round(state.minutes * 60000) || 0}), ...rest,
+    body: state => (kind === 'dead' ? {topic, deaths: deaths(rows)}
+      : {topic, targets: rows.map(row => ({id: row.id, incarnation: row.incarnation})), delay: `${Math.round(state.minutes * 60000) || 0}ms`}), ...rest,
   }), css, {disabled: !rows.length});
   return {
     dead: [
@@ -146,7 +147,7 @@ export function messageActions(place, topic, rows, done) {
       change('reschedule', RESCHEDULE, '', {state: {minutes: '10'}, more: state =>
         field(t`Due in minutes|多少分钟后到期`, input(state, 'minutes', {type: 'number', min: 0, step: 'any', required: true}))}),
       change('cancel', CANCEL, 'danger', {}, FOR_GOOD)],
-  }[place] || [];
+  }[kind] || [];
 }
 
 /** A field makes each line end of its text a \n. This gives the lines their old ends back. */
@@ -160,7 +161,7 @@ function withLineEnds(text, old) {
 }
 
 const editDialog = m => ask({
-  title: t`Edit and send back|编辑并重新投递`, rows: [m], wide: true, state: {body: m.body.text, headers: m.headers.map(one => ({...one}))},
+  title: t`Edit and send back|编辑并重新投递`, rows: [m], wide: true, state: {body: m.body.text, headers: m.headerNames.map(name => ({name, value: m.headers[name]}))},
   more: state => [
     h('h3', HEADERS),
     state.headers.map((one, i) => h('div.pair.header',
@@ -177,14 +178,14 @@ const editDialog = m => ask({
     t`It keeps its id and is due at once. The audit keeps the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
   submit: SEND_BACK, path: 'replace', said: told(SEND_BACK),
   body: state => ({
-    topic: m.topic, id: m.id, diedAt: m.at, incarnation: m.incarnation, body: withLineEnds(state.body, m.body.text),
+    topic: m.topic, id: m.id, diedAt: m.diedAt, incarnation: m.incarnation, body: withLineEnds(state.body, m.body.text),
     headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
   }),
 });
 
 // Changes of many messages: jobs, which any node shows, stops and continues.
 
-const toJob = ({id}) => {
+const toJob = ({job: {id}}) => {
   location.hash = link('job', {id});
 };
 
@@ -202,7 +203,7 @@ export function searchDialog(topic) {
 
 const selection = ({group, text}) => (group || text ? {group, text} : {all: true});
 
-const scopeText = ({topic, error, text}) => h('p', raw(topic), ' › ', text ? mono(`"${text}"`) : error ? mono(error) : t`all dead letters|全部死信`);
+const scopeText = ({topic, title, text}) => h('p', raw(topic), ' › ', text ? mono(`"${text}"`) : title ? mono(title) : t`all dead letters|全部死信`);
 
 const many = (verb, total) => verb + (total > 0 ? ` (${number(total)})` : '');
 
@@ -217,7 +218,7 @@ const selectedAt = () => Math.floor(now());
 const purgeAll = (scope, diedUntil = selectedAt()) => ask({
   title: t`Purge dead letters|清除死信`, typed: scope.topic, danger: true,
   more: () => [scopeText(scope), FOR_GOOD, has('export') && !scope.text
-    && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, place: 'dead', group: scope.group})],
+    && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, state: 'dead', group: scope.group})],
   submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope), diedUntil}),
 });
 
@@ -250,15 +251,15 @@ function redriveAll(scope) {
 }
 
 const TRIAL = {
-  waiting: ['idle', t`Waiting for its run…|等待执行…`], flight: ['idle', t`Running…|执行中…`], 
+  waiting: ['idle', t`Waiting for its run…|等待执行…`], 'in-flight': ['idle', t`Running…|执行中…`], 
   gone: ['good', t`Gone: it ran, or was removed|已不存在:已执行或被移除`],
   dead: ['bad', t`Failed again|再次失败`], retry: ['bad', t`Failed again, and waits for a retry|再次失败,等待重试`],
 };
 
-const isFailed = one => TRIAL[one.place][0] === 'bad';
+const isFailed = one => TRIAL[one.state][0] === 'bad';
 
-const trialView = ({topic, id, place, before, error}) => [
-  h('p', {role: 'status'}, h('a', {href: link('message', {topic, id}), target: '_blank'}, mono(id)), ' ', chip(...TRIAL[place])),
+const trialView = ({topic, id, state, before, error}) => [
+  h('p', {role: 'status'}, h('a', {href: link('message', {topic, id}), target: '_blank'}, mono(id)), ' ', chip(...TRIAL[state])),
   error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
 ];
 
@@ -268,15 +269,15 @@ async function trial({topic, group, matches}, state) {
   try {
     let list;
     do {
-      list = await get('messages', {topic, place: 'dead', order: 'oldest', size: 1, group, after: list?.next});
-    } while (!list.rows.length && list.next);
-    const one = matches ? matches[state.tries++] : list.rows[0];
+      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 1, group, after: list?.next});
+    } while (!list.messages.length && list.next);
+    const one = matches ? matches[state.tries++] : list.messages[0];
     // The others are those that are dead now: what dies from here on is not sent back a second time.
     state.diedUntil = list.now;
     if (!one || !(await post('redrive', {topic, deaths: deaths([one]), note: state.note})).moved) {
       throw new Error(t`It is not dead any more. Try again.|该消息已不是死信,请重试。`);
     }
-    state.trial = {topic, id: one.id, before: one.error?.line, place: 'waiting'};
+    state.trial = {topic, id: one.id, before: one.lastError?.text, state: 'waiting'};
     await watch(state);
   } catch (problem) {
     state.problem = failure(problem);
@@ -287,17 +288,17 @@ async function trial({topic, group, matches}, state) {
 
 async function watch(state) {
   const one = state.trial;
-  while (state.open && ['waiting', 'flight'].includes(one.place)) {
+  while (state.open && ['waiting', 'in-flight'].includes(one.state)) {
     paintDialog();
     await new Promise(resolve => setTimeout(resolve, 1000));
     try {
       const {message: m} = await get('message', {topic: one.topic, id: one.id});
-      one.place = m.place === 'waiting' && m.failures > 0 ? 'retry' : m.place;
+      one.state = m.state === 'waiting' && m.failures > 0 ? 'retry' : m.state;
       one.error = isFailed(one) && m.lastError?.text.split('\n')[0];
       state.problem = null;
     } catch (problem) {
       const gone = problem.kind === 'gone';
-      one.place = gone ? 'gone' : one.place;
+      one.state = gone ? 'gone' : one.state;
       state.problem = gone ? null : failure(problem);
     }
   }
@@ -305,22 +306,22 @@ async function watch(state) {
 
 /** The counts are too low if only a part of the dead letters was read. */
 export const groupTable = (topic, groups, isPart) => (groups.length ? table(t`Errors|错误分组`, [
-  [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.error)), 'wide'],
+  [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.title)), 'wide'],
   [t`Count|数量`, 'count', 'num'],
   [t`Where|位置`, one => mono(one.frame)],
   [t`First died|最早`, one => time(one.firstAt)],
   [t`Last died|最近`, one => time(one.lastAt)],
-  can('jobs') && [ACTIONS, one => bulkActions({...one, topic, total: isPart ? null : one.count}, 'plain'), 'act'],
+  can('jobs') && [ACTIONS, one => bulkActions({topic, group: one.group, title: one.title, total: isPart ? null : one.count}, 'plain'), 'act'],
 ], groups, {key: one => one.group}) : empty(t`No dead letters.|没有死信。`));
 
 const VERBS = {search: SEARCH, redrive: SEND_BACK, purge: PURGE, group: t`Group|分组`};
 const STATES = {
-  running: ['good', t`Running|进行中`], stopped: ['warn', t`Stopped|已停止`], limit: ['warn', t`Stopped: too many died again|已停止:再次死亡过多`],
+  running: ['good', t`Running|进行中`], stopped: ['warn', t`Stopped|已停止`], 'limit-reached': ['warn', t`Stopped: too many died again|已停止:再次死亡过多`],
   done: ['idle', t`Done|完成`], failed: ['bad', t`Failed|失败`]};
 
 const progress = one => [chip(...STATES[one.state]), ' ',
   h('progress', {max: one.total || 1, value: one.state === 'done' && !one.capped ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
-  dim(t`${number(one.scanned)} of ${number(one.total)} dead letters read|已读取 ${number(one.scanned)} / ${number(one.total)} 条死信`, ' · ', ago(one.endedAt || one.startedAt))];
+  dim(t`${number(one.scanned)} of ${number(one.total)} dead letters read|已读取 ${number(one.scanned)} / ${number(one.total)} 条死信`, ' · ', ago(one.endedAt || one.createdAt))];
 
 const result = ({action, done, matched, deaths, missed, capped}) => [
   number({redrive: done, purge: done}[action] ?? matched), capped && t` and more: the search stopped here| 条以上:搜索到此为止`, deaths > 0 && hot(true, t`, ${deaths} died again|,${deaths} 条再次死亡`),
@@ -340,20 +341,20 @@ export const jobs = pageOf(JOBS, () => get('jobs'), data => [
     [t`State|状态`, progress],
     [RESULT, result],
     [BY, who],
-    [BEGAN, one => time(one.startedAt)],
+    [BEGAN, one => time(one.createdAt)],
   ], data.jobs, {key: one => one.id}) : empty(t`No jobs.|没有任务。`),
 ]);
 
 export const job = pageOf(JOBS, async params => (await get('job', {id: params.get('id')})).job, one => {
-  const {id, topic, action, group, text, state, matches, groups, matched, capped, endedAt, startedAt} = one;
+  const {id, topic, action, group, text, state, matches, groups, matched, capped, endedAt, createdAt} = one;
   const act = (verb, label, css) => can('jobs') && button(label, () => post('jobs/' + verb, {id}).catch(problem => page.say(failure(problem), 'bad')).then(() => page.load()), css);
   return [
     head([[JOBS, '#/jobs']], [VERBS[action], ' ', raw(topic)], h('span.grow'),
       state === 'running' ? act('stop', t`Stop|停止`, 'danger strong') : state !== 'done' && act('continue', t`Continue|继续`, 'strong')),
-    one.why && note('warn', visible(one.why)),
+    one.problem && note('warn', visible(one.problem)),
     h('p', progress(one)),
     facts([
-      [{redrive: t`Sent back|已重新投递`, purge: t`Purged|已清除`}[action] || t`Found|找到`, result(one)], [BY, who(one)], [BEGAN, time(startedAt)], [t`Took|耗时`, duration((endedAt || now()) - startedAt)],
+      [{redrive: t`Sent back|已重新投递`, purge: t`Purged|已清除`}[action] || t`Found|找到`, result(one)], [BY, who(one)], [BEGAN, time(createdAt)], [t`Took|耗时`, duration((endedAt || now()) - createdAt)],
       text && [t`Text|文本`, mono(text)], one.perSecond && [PER_SECOND, number(one.perSecond)],
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),

@@ -4,7 +4,7 @@ import {
   ACTIONS, ago, ask, bar, button, bytes, can, chip, clock, countdown, dim, download, duration, empty, facts, field, get, h, has, head, hot, input, isRecent, link, loading,
   mono, note, now, number, page, pageOf, pager, raw, section, select, since, spark, table, time, t, visible,
 } from './lib.js';
-import {bulkActions, DIED, groupTable, KEY, messageActions, PLACES, QUEUES, searchDialog, startJob, told} from './messages.js';
+import {bulkActions, DIED, groupTable, KEY, messageActions, KINDS, QUEUES, searchDialog, startJob, told} from './messages.js';
 
 const DUE = t`Due|到期`;
 const OLDEST = t`Oldest due|最早到期`;
@@ -26,6 +26,8 @@ const GROW = t`Add shards|增加分片`;
 const MOST_SHARDS = 1024;
 
 const sort = {};
+const doneRate = topic => topic.rates?.acknowledged;
+const failedRate = topic => topic.rates?.failed;
 let filter = '';
 
 // A filter that is not shown does not apply.
@@ -42,22 +44,22 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) 
         page.paint();
       },
     }),
-    dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodes), redis && ' · Redis ' + visible(redis.server))),
+    dim(TOPICS, ': ', number(data.topics.length), ' · ', NODES, ': ', number(data.nodeCount), redis && ' · Redis ' + visible(redis.server))),
   redis?.warnings.map(text => note('warn', visible(text))),
   data.topics.length ? table(TOPICS, [
     [t`Topic|主题`, row => [h('a', {href: link('topic', {topic: row.topic})}, raw(row.topic)), ' ', paused(row),
       row.refused?.length > 0 && chip('bad', t`Refused|被拒绝`, row.refused.join('\n')), row.stoppedKeys > 0
         && h('a.chip.bad', {href: link('topic', {topic: row.topic, tab: 'keys'})}, STOPPED_KEYS, ' ', number(row.stoppedKeys)), ' ', limitChip(row.limits)], 'name', 'topic'],
-    [PLACES.waiting, row => [number(row.waiting), row.parked > 0 && h('span.dim', {title: PARKED_TITLE}, ' · ', PARKED, ' ', number(row.parked))], 'num', 'waiting'],
+    [KINDS.waiting, row => [number(row.waiting), row.parked > 0 && h('span.dim', {title: PARKED_TITLE}, ' · ', PARKED, ' ', number(row.parked))], 'num', 'waiting'],
     [DUE, 'due', 'num'],
-    [OLDEST, row => hot(raised(row, 'LATENESS'), since(row.oldestDue)), 'num', row => row.oldestDue && now() - row.oldestDue],
-    [PLACES.flight, row => [number(row.inFlight), dim(' / ', number(row.places))], 'num', 'inFlight'],
-    [PLACES.dead, row => (row.dead ? h('a', {href: link('topic', {topic: row.topic, tab: 'dead'}), class: raised(row, 'DEAD') && 'hot'}, number(row.dead))
+    [OLDEST, row => hot(raised(row, 'lateness'), since(row.oldestDue)), 'num', row => row.oldestDue && now() - row.oldestDue],
+    [KINDS['in-flight'], row => [number(row.inFlight), dim(' / ', number(row.places))], 'num', 'inFlight'],
+    [KINDS.dead, row => (row.dead ? h('a', {href: link('topic', {topic: row.topic, tab: 'dead'}), class: raised(row, 'dead') && 'hot'}, number(row.dead))
       : number(row.dead)), 'num', 'dead'],
-    [DONE, row => number(row.doneRate, 1), 'num', 'doneRate'],
-    [FAILED, row => number(row.failedRate, 1), 'num', 'failedRate'],
-    [NODES, row => hot(row.consumers === 0 && row.due, number(row.consumers)), 'num', 'consumers'],
-    [WAITING_60, row => row.series && spark(row.series, WAITING_60), '', ''],
+    [DONE, row => number(doneRate(row), 1), 'num', doneRate],
+    [FAILED, row => number(failedRate(row), 1), 'num', failedRate],
+    [NODES, ({listeningNodes: n, due}) => hot(n === 0 && due, number(n)), 'num', 'listeningNodes'],
+    [WAITING_60, row => row.series && spark(row.series.waiting, WAITING_60), '', ''],
     can('pause') && [ACTIONS, row => pauseTopic(row, 'plain'), 'act', ''],
   ], data.topics.filter(row => row.topic.toLowerCase().includes(hasFilter(data.topics) ? filter.toLowerCase() : '')), {key: row => row.topic, sort, css: row => row.alerts?.length > 0 && 'marked'})
     : empty(t`No topics yet: a listener or the first message declares one.|尚无主题:监听器或首条消息会声明主题。`),
@@ -68,7 +70,7 @@ const raised = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
 function alerts(topics, inside) {
   const list = topics.flatMap(row => (row.alerts || []).map(alert => ({...alert, topic: row.topic})));
   return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, text}) =>
-    h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'DEAD' && 'groups'})}, raw(topic)), ' ', text)));
+    h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'dead' && 'groups'})}, raw(topic)), ' ', text)));
 }
 
 const pace = (rate, [size, unit] = rate >= 1 ? [1, '/s'] : rate * 60 >= 1 ? [60, '/min'] : [3600, '/h']) => number(Math.round(rate * size * 10) / 10) + unit;
@@ -87,7 +89,7 @@ const limitFacts = ({limits, inFlight}) => (limits ? [
   [t`Held by limits|因限额等待`, hot(limits.held, number(limits.held))],
 ] : []);
 
-const paused = ({pausedShards, shards, paused: by}) => pausedShards > 0 && chip('warn', [PAUSED, pausedShards < shards && ` ${pausedShards} / ${shards}`],
+const paused = ({pausedShards, shards, pause: by}) => pausedShards > 0 && chip('warn', [PAUSED, pausedShards < shards && ` ${pausedShards} / ${shards}`],
   by && `${visible(by.by)} ${by.at ? clock(by.at) : ''}`);
 
 /** Pauses or resumes a topic, or a listener. */
@@ -127,8 +129,8 @@ export function topic(params) {
       }
       const [summary, list, keys] = await Promise.all([
         get('topic', {topic: name, range: '1h'}),
-        PLACES[tab] && !(group && isKept(state.list)) && get('messages', {topic: name, place: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
-        tab === 'keys' && !isKept(own.keys) && get('keys', {topic: name}),
+        KINDS[tab] && !(group && isKept(state.list)) && get('messages', {topic: name, state: tab, order: state.order, after: state.stack.at(-1), size: 50, group}),
+        tab === 'keys' && !isKept(own.keys) && get('stopped-keys', {topic: name}),
       ]);
       Object.assign(own, {summary}, keys && {keys});
       state.list = list || state.list;
@@ -143,7 +145,7 @@ const view = (state, s) => [
   s.refused?.map(text => note('bad', visible(text))),
   charts(s),
   h('nav.tabs', {'aria-label': visible(state.name)}, [
-    ['waiting', PLACES.waiting, s.waiting], ['flight', PLACES.flight, s.inFlight], ['dead', PLACES.dead, s.dead], ['groups', t`Errors|错误分组`],
+    ['waiting', KINDS.waiting, s.waiting], ['in-flight', KINDS['in-flight'], s.inFlight], ['dead', KINDS.dead, s.dead], ['groups', t`Errors|错误分组`],
     (s.stoppedKeys > 0 || state.tab === 'keys') && ['keys', STOPPED_KEYS, s.stoppedKeys], ['settings', t`Settings|设置`],
   ].filter(Boolean).map(([name, text, count]) => h('a', {href: link('topic', {topic: state.name, tab: name}), 'aria-current': state.tab === name && 'page'},
     text, ' ', count !== undefined && dim(number(count))))),
@@ -154,25 +156,25 @@ const view = (state, s) => [
 ];
 
 const charts = ({series, ...s}) => h('div.charts', facts([
-  [DUE, number(s.due)], s.parked > 0 && [PARKED, h('span', {title: PARKED_TITLE}, number(s.parked))], [OLDEST, since(s.oldestDue)], [PLACES.flight, [number(s.inFlight), dim(' / ', number(s.places))]],
-  [NODES, hot(s.consumers === 0, number(s.consumers))], [DONE, number(s.doneRate, 1)], [FAILED, hot(s.failedRate >= 0.05, number(s.failedRate, 1))],
+  [DUE, number(s.due)], s.parked > 0 && [PARKED, h('span', {title: PARKED_TITLE}, number(s.parked))], [OLDEST, since(s.oldestDue)], [KINDS['in-flight'], [number(s.inFlight), dim(' / ', number(s.places))]],
+  [NODES, hot(s.listeningNodes === 0, number(s.listeningNodes))], [DONE, number(doneRate(s), 1)], [FAILED, hot(failedRate(s) >= 0.05, number(failedRate(s), 1))],
   ...limitFacts(s),
-  s.drain && [t`Backlog done in|积压清空还需`, duration(s.drain)],
-  ...(series ? [[WAITING_60, series.waiting], [DONE, series.done, 'good'], [FAILED, series.failed, 'bad']].map(([label, values, css]) =>
+  s.drainSeconds && [t`Backlog done in|积压清空还需`, duration(1000 * s.drainSeconds)],
+  ...(series ? [[WAITING_60, series.waiting], [DONE, series.acknowledged, 'good'], [FAILED, series.failed, 'bad']].map(([label, values, css]) =>
     [label, spark(values, label, css)]) : []),
 ]));
 
-const FAILURES = [t`Failures|失败次数`, row => [number(row.failures), row.lost > 0 && dim(t` + ${row.lost} lost| + ${row.lost} 次租约过期`)], 'num'];
+const FAILURES = [t`Failures|失败次数`, ({failures, leaseExpirations: n}) => [number(failures), n > 0 && dim(t` + ${n} lost| + ${n} 次租约过期`)], 'num'];
 
 function listView(state) {
-  const {list: {rows, next, total, refused, group}, chosen, tab, name} = state;
+  const {list: {messages: rows, next, total, refused, ofGroup}, chosen, tab, name} = state;
   const ticks = can({dead: 'redrive', waiting: 'cancel'}[tab]);
   return [
     h('div.bar',
-      state.group ? h('span', h('a', {href: link('topic', {topic: name, tab: 'groups'})}, t`All errors|全部错误`), ' › ', h('strong', raw(group?.error)), ' ',
-        dim(raw(group?.frame))) : dim(t`${number(total)} in all|共 ${number(total)} 条`),
+      state.group ? h('span', h('a', {href: link('topic', {topic: name, tab: 'groups'})}, t`All errors|全部错误`), ' › ', h('strong', raw(ofGroup?.title)), ' ',
+        dim(raw(ofGroup?.frame))) : dim(t`${number(total)} in all|共 ${number(total)} 条`),
       refused?.map(text => chip('bad', visible(text))),
-      tab !== 'flight' && h('label.inline', t`Order|顺序`, ' ', select(state, 'order',
+      tab !== 'in-flight' && h('label.inline', t`Order|顺序`, ' ', select(state, 'order',
         [['oldest', t`Oldest first|最早在前`], ['newest', t`Newest first|最新在前`]], () => {
           state.stack = [];
           chosen.clear();
@@ -181,15 +183,15 @@ function listView(state) {
       chosen.size > 0 && dim(t`The list stands still while messages are selected.|有选中消息时列表不刷新。`),
       h('span.grow'),
       tab === 'dead' && can('jobs') && button(t`Search…|搜索…`, () => searchDialog(name)),
-      has('export') && rows.length > 0 && download(t`Export|导出`, 'export', {topic: name, place: tab, group: state.group})),
+      has('export') && rows.length > 0 && download(t`Export|导出`, 'export', {topic: name, state: tab, group: state.group})),
     rows.length ? table(t`Messages|消息`, [
       ticks && tickColumn(chosen, rows),
       ['ID', row => h('a.mono', {href: link('message', {topic: name, id: row.id})}, raw(row.id)), 'name'],
       ...{
-        waiting: [[DUE, row => [time(row.at), ' ', dim(countdown(row.at))]], FAILURES],
-        flight: [
-          [t`Node|节点`, 'owner'], [t`Running for|已执行`, row => since(row.since), 'num'], [t`Lease ends|租约到期`, row => countdown(row.at), 'num'], FAILURES],
-        dead: [DIED, FAILURES, [t`Last error|最近错误`, row => row.error && raw(row.error.line.replace(/^([a-z]\w*\.)+/, '')), 'wide']],
+        waiting: [[DUE, row => [time(row.due), ' ', dim(countdown(row.due))]], FAILURES],
+        'in-flight': [
+          [t`Node|节点`, 'owner'], [t`Running for|已执行`, row => since(row.claimedAt), 'num'], [t`Lease ends|租约到期`, row => countdown(row.leaseUntil), 'num'], FAILURES],
+        dead: [DIED, FAILURES, [t`Last error|最近错误`, row => row.lastError && raw(row.lastError.text.replace(/^([a-z]\w*\.)+/, '')), 'wide']],
       }[tab],
       [t`Body|消息体`, row => (row.preview == null ? dim(bytes(row.size), row.hidden && t`, hidden|,已隐藏`) : mono(row.preview)), 'wide'],
     ], rows, {key: row => row.id, first: ticks ? 1 : 0, css: row => chosen.has(row.id) && 'selected'})
@@ -215,7 +217,7 @@ function selectionBar({chosen, tab, name, group, list}) {
   const rows = [...chosen.values()];
   const known = kept.groups?.groups.find(one => one.group === group);
   const buttons = [messageActions(tab, name, rows, () => chosen.clear()),
-    tab === 'dead' && bulkActions({topic: name, group, error: list.group?.error, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
+    tab === 'dead' && bulkActions({topic: name, group, title: list.ofGroup?.title, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
   return buttons.flat(2).some(Boolean) && bar(dim(t`${rows.length} selected|已选 ${rows.length} 条`), buttons);
 }
 
@@ -234,7 +236,7 @@ const keysView = (topic, {keys}) => [
   h('p.dim', t`A dead letter stops its ordering key: the messages behind it wait until it is sent back and done, purged, or its key is freed.|死信会阻塞其顺序键:后面的消息一直等待,直到死信重新投递并完成、被清除,或该键被放行。`),
   keys.length ? table(STOPPED_KEYS, [
     [KEY, row => mono(row.key), 'name'],
-    [PLACES.dead, row => h('a.mono', {href: link('message', {topic, id: row.id})}, raw(row.id)), 'name'],
+    [KINDS.dead, row => h('a.mono', {href: link('message', {topic, id: row.id})}, raw(row.id)), 'name'],
     [DIED[0], row => time(row.diedAt)],
     [PARKED, 'parked', 'num', '', PARKED_TITLE],
     can('free-key') && [ACTIONS, row => button(FREE + '…', () => ask({
@@ -252,14 +254,14 @@ const growButton = ({topic, shards, limits}) => can('grow') && shards < MOST_SHA
     limits && t`Each shard has a fixed share of the limits: ${limitText(limits)}. With more shards each share is smaller. The listeners start again.|限额按分片平分:${limitText(limits)}。分片越多,每份越小。监听器会重新启动。`,
     field(t`Number of shards, now ${shards}|分片数,现为 ${shards}`, input(state, 'shards', {type: 'number', min: shards + 1, max: MOST_SHARDS, required: true})),
   ],
-  body: state => ({topic, shards: Number(state.shards)}), said: reply => t`Shards: ${reply.before} → ${reply.shards}|分片:${reply.before} → ${reply.shards}`,
+  body: state => ({topic, shards: Number(state.shards)}), said: reply => t`Shards: ${reply.shardsBefore} → ${reply.shards}|分片:${reply.shardsBefore} → ${reply.shards}`,
 }));
 
 const settingsView = s => [
   s.settings && section(t`Settings of this node|本节点的设置`, settingsTable(s.settings)),
   section([t`Shards|分片`, h('span.grow'), growButton(s)], table(t`Shards|分片`, [
-    [t`Shard|分片`, row => [row.shard, ' ', row.paused && chip('warn', PAUSED)]],
-    [PLACES.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], s.parked > 0 && [PARKED, 'parked', 'num', '', PARKED_TITLE], [PLACES.flight, 'inFlight', 'num'], [PLACES.dead, 'dead', 'num'],
+    [t`Shard|分片`, row => [row.shard, ' ', row.pause && chip('warn', PAUSED)]],
+    [KINDS.waiting, 'waiting', 'num'], [DUE, 'due', 'num'], s.parked > 0 && [PARKED, 'parked', 'num', '', PARKED_TITLE], [KINDS['in-flight'], 'inFlight', 'num'], [KINDS.dead, 'dead', 'num'],
     [t`Balance|差额`, row => hot(row.imbalance, number(row.imbalance)), 'num'],
   ], s.shardList || [], {key: row => row.shard})),
 ];

@@ -103,13 +103,16 @@ class CacheConsoleIntegrationTests {
 
         JsonNode reply = get("caches");
 
-        assertThat(reply.get("clusters").get(0).get("state").asString()).isEqualTo("AVAILABLE");
+        assertThat(reply.get("clusters").get(0).get("state").asString()).isEqualTo("available");
         JsonNode cache = reply.get("caches").get(0);
         assertThat(cache.get("prefix").asString()).isEqualTo("product");
-        assertThat(cache.get("key").asString()).isEqualTo("product::{#id}");
-        assertThat(cache.get("parts").get(0).asString()).isEqualTo("#id");
-        assertThat(cache.get("method").asString()).contains("Products.name");
-        assertThat(cache.get("settings")).anySatisfy(setting -> assertThat(List.of(
+        assertThat(cache.get("consistency").asString()).isEqualTo("ap");
+        JsonNode declaration = cache.get("declarations").get(0);
+        assertThat(declaration.get("key").asString()).isEqualTo("product::{#id}");
+        assertThat(declaration.get("parts").get(0).asString()).isEqualTo("#id");
+        assertThat(declaration.get("types").get(0).asString()).isEqualTo("long");
+        assertThat(declaration.get("source").asString()).contains("Products.name");
+        assertThat(declaration.get("settings")).anySatisfy(setting -> assertThat(List.of(
                         setting.get("name").asString(), setting.get("value").asString()))
                 .containsExactly("ttl", "10m"));
         assertThat(cache.get("reads").get("hit").asLong()).isPositive();
@@ -124,7 +127,8 @@ class CacheConsoleIntegrationTests {
     void explainsAndEvictsAnEntry() {
         String loaded = name(2);
         JsonNode fresh = get("explain?cluster=default&prefix=product&part=2");
-        assertThat(fresh.get("state").asString()).isEqualTo("FRESH");
+        assertThat(fresh.get("state").asString()).isEqualTo("fresh");
+        assertThat(fresh.get("stateText").asString()).isEqualTo("FRESH");
         assertThat(fresh.get("kind").asString()).isEqualTo("fresh");
         assertThat(fresh.get("sentences")).isNotEmpty();
         assertThat(fresh.toString()).doesNotContain(loaded);
@@ -158,18 +162,18 @@ class CacheConsoleIntegrationTests {
 
     @Test
     void forcesTheStateOfAClusterOnThisNode() {
-        assertThat(post("force", Map.of("cluster", "default", "state", "UNAVAILABLE"))
+        assertThat(post("force", Map.of("cluster", "default", "state", "unavailable"))
                         .body())
-                .contains("\"state\":\"UNAVAILABLE\"");
+                .contains("\"state\":\"unavailable\"");
         assertThat(get("caches").get("clusters").get(0).get("forced").asBoolean())
                 .isTrue();
 
-        assertThat(post("force", Map.of("cluster", "default", "state", "AUTO")).status())
+        assertThat(post("force", Map.of("cluster", "default", "state", "auto")).status())
                 .isEqualTo(200);
         assertThat(get("caches").get("clusters").get(0).get("forced").asBoolean())
                 .isFalse();
         await().until(() ->
-                get("caches").get("clusters").get(0).get("state").asString().equals("AVAILABLE"));
+                get("caches").get("clusters").get(0).get("state").asString().equals("available"));
     }
 
     @ParameterizedTest
@@ -189,9 +193,9 @@ class CacheConsoleIntegrationTests {
 
     @Test
     void refusesAnUnknownClusterOrState() {
-        assertThat(post("force", Map.of("cluster", "other", "state", "AUTO")).status())
+        assertThat(post("force", Map.of("cluster", "other", "state", "auto")).status())
                 .isEqualTo(404);
-        assertThat(post("force", Map.of("cluster", "default", "state", "MAYBE")).status())
+        assertThat(post("force", Map.of("cluster", "default", "state", "maybe")).status())
                 .isEqualTo(400);
         assertThat(post("evict", Map.of("prefix", "other", "parts", List.of("1")))
                         .status())

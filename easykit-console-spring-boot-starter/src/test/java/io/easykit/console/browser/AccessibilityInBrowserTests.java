@@ -65,7 +65,7 @@ class AccessibilityInBrowserTests {
         Map<String, String> pages = new LinkedHashMap<>();
         pages.put("queues", "#/queues");
         pages.put("waiting", "#/topic?topic=order-close&tab=waiting");
-        pages.put("flight", "#/topic?topic=shipping&tab=flight");
+        pages.put("flight", "#/topic?topic=shipping&tab=in-flight");
         pages.put("dead", DEAD);
         pages.put("errors", "#/topic?topic=order-close&tab=groups");
         pages.put("group", DEAD + "&group=" + group);

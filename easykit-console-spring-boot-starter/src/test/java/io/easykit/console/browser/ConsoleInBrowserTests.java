@@ -124,7 +124,7 @@ class ConsoleInBrowserTests {
 
     @Test
     void showsTheLimitsOfATopic() {
-        browser.open("#/topic?topic=shipping&tab=flight");
+        browser.open("#/topic?topic=shipping&tab=in-flight");
         browser.awaitText(".facts", "10/s, burst 5 · 2 in flight");
         browser.awaitText(".facts", "Held by limits");
         assertThat(browser.script("return [...document.querySelectorAll('.facts div')].map(one => one.textContent)"
@@ -189,7 +189,7 @@ class ConsoleInBrowserTests {
                 "const call = (path, body) => fetch('api/' + path, body && {method: 'POST', body: JSON.stringify(body),"
                         + " headers: {'Content-Type': 'application/json', 'X-Easykit-Console': '1'}}).then(reply => reply.json());"
                         + "call('message?topic=returns&id=lines').then(({message: m}) => call('replace', {topic: 'returns', id: 'lines',"
-                        + " diedAt: m.at, incarnation: m.incarnation, headers: {}, body: 'one\\r\\ntwo\\r\\nthree\\n'})).then(done)");
+                        + " diedAt: m.diedAt, incarnation: m.incarnation, headers: {}, body: 'one\\r\\ntwo\\r\\nthree\\n'})).then(done)");
         browser.open(message("returns", "lines"));
         browser.awaitText("pre:not(.trace)", "two");
         browser.awaitText("h1 + .chip", "Dead");

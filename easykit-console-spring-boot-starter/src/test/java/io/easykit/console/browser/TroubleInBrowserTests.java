@@ -40,10 +40,9 @@ class TroubleInBrowserTests {
             """;
 
     /** Values of a topic that Redis may refuse, or that need a sample, a pause or a limit. */
-    private static final String NUMBERS =
-            "paused oldestDue sentRate doneRate failedRate lostRate diedRate limits series value limit";
+    private static final String NUMBERS = "pause oldestDue lateSeconds rates limits series value limit";
 
-    private static final String OF_JOBS = "endedAt group olderThan text diedUntil perSecond stopAt why";
+    private static final String OF_JOBS = "endedAt group olderThanSeconds text diedUntil perSecond stopAt problem";
 
     private static Shop shop;
     private static Browser browser;
@@ -131,7 +130,7 @@ class TroubleInBrowserTests {
                         5,
                         """
                         (url, {headers}) => headers['X-XSRF-TOKEN'] === 'plain'
-                          ? reply(200, {node: 'test', now: Date.now(), shards: 1}) : reply(403, {status: 403, error: 'Forbidden'})"""));
+                          ? reply(200, {node: 'test', now: Date.now(), changedShards: 1}) : reply(403, {status: 403, error: 'Forbidden'})"""));
         try {
             pause();
             browser.awaitText("#notes", "Pause returns ✓");
@@ -213,15 +212,15 @@ class TroubleInBrowserTests {
 
     @ParameterizedTest
     @CsvSource({
-        "#/caches,                                     caches,   outbox method key staleness",
+        "#/caches,                                     caches,   outbox source key staleness settings",
         "#/explain?cluster=default&prefix=brand&part=1, explain, at nextRead",
         "#/queues,                                     topics,   " + NUMBERS,
-        "#/topic?topic=returns,                        topic,    " + NUMBERS + " drain settings",
+        "#/topic?topic=returns,                        topic,    " + NUMBERS + " drainSeconds settings",
         "#/topic?topic=returns&tab=settings,           topic,    source 58 59",
-        "#/topic?topic=returns&tab=dead,               messages, next rank shard due since owner group damage preview",
+        "#/topic?topic=returns&tab=dead,               messages, next rank shard due claimedAt owner group damage preview",
         "#/message?topic=returns&id=back-3,              message,"
-                + " due since owner firstError lastError retry key damage body group readable uneditable",
-        "#/nodes,                                      nodes,    pausedBy pausedAt",
+                + " due claimedAt owner firstError lastError retryText key damage body group readable uneditable",
+        "#/nodes,                                      nodes,    pause by at",
         "#/jobs,                                       jobs,     node note " + OF_JOBS,
         "#/audit,                                      audit,    note filter next"
     })
@@ -258,8 +257,8 @@ class TroubleInBrowserTests {
 
     /** A reply with topics whose numbers Redis refuses. */
     private static String topics(int count) {
-        return "() => reply(200, {node: 'test', now: Date.now(), nodes: 1, topics: [...Array(" + count
-                + ").keys()].map(i => ({topic: 'topic-' + i, shards: 1, places: 0, consumers: 0, refused: ['no']}))})";
+        return "() => reply(200, {node: 'test', now: Date.now(), nodeCount: 1, topics: [...Array(" + count
+                + ").keys()].map(i => ({topic: 'topic-' + i, shards: 1, places: 0, listeningNodes: 0, refused: ['no']}))})";
     }
 
     @Test
@@ -378,7 +377,7 @@ class TroubleInBrowserTests {
                 "groups",
                 """
                 () => reply(200, {node: 'test', now: Date.now(), scanned: 3, total: 9, refused: [],
-                  groups: [{group: 'g', error: 'E', frame: 'f', count: 3, firstAt: 1, lastAt: 2}]})""");
+                  groups: [{group: 'g', title: 'E', frame: 'f', count: 3, firstAt: 1, lastAt: 2}]})""");
         browser.open("#/topic?topic=returns&tab=groups");
 
         assertThat(browser.text("tbody button")).isEqualTo("Send back all…\nPurge all…");
@@ -390,13 +389,13 @@ class TroubleInBrowserTests {
                 "job",
                 """
                 () => reply(200, {node: 'test', now: Date.now(), job: {id: '1', topic: 'returns', action: 'search', state: 'done',
-                  text: 'a', matched: 2, scanned: 2, total: 2, matches: [{id: 'first', at: 1}, {id: 'second', at: 2}]}})""");
+                  text: 'a', matched: 2, scanned: 2, total: 2, matches: [{id: 'first', diedAt: 1}, {id: 'second', diedAt: 2}]}})""");
         browser.open("#/job?id=1");
         browser.click("Send back all (2)");
         answer(
                 "redrive",
-                "() => reply(200, {node: 'test', moved: 0, missed: []})",
-                "() => reply(200, {node: 'test', moved: 1, missed: []})");
+                "() => reply(200, {node: 'test', moved: 0, leftOut: []})",
+                "() => reply(200, {node: 'test', moved: 1, leftOut: []})");
         answer("message", "late");
         browser.click("Send one");
         browser.awaitText("dialog [role=alert]", "Try again.");
@@ -420,7 +419,8 @@ class TroubleInBrowserTests {
         await().until(() -> calls("GET find") == 1);
         browser.script("location.hash = '#/nodes'");
 
-        browser.script("send(reply(200, {node: 'test', now: Date.now(), found: [{topic: 'returns', place: 'dead'}]}))");
+        browser.script(
+                "send(reply(200, {node: 'test', now: Date.now(), messages: [{topic: 'returns', state: 'dead'}]}))");
 
         browser.awaitText("h1", "Nodes");
         assertThat(browser.script("return location.hash")).isEqualTo("#/nodes");

@@ -66,7 +66,7 @@ class QueueApiTests {
     private final QueueApi api = new QueueApi(
             admin,
             mock(FleetAdmin.class),
-            new MessageViews(values, listeners, true),
+            new ShownMessages(values, listeners, true),
             listeners,
             new Audit("node", null, 10, () -> 5, event -> {}),
             Optional::empty);
@@ -159,11 +159,11 @@ class QueueApiTests {
     @ValueSource(strings = {"body", "export"})
     void savesBodiesForOperatorsOnly(String call) {
         for (Caller caller : List.of(VIEWER, SEEING_VIEWER, BLIND_OPERATOR)) {
-            assertThatThrownBy(() -> read(call, caller, "topic", "orders", "id", "1", "place", "dead"))
+            assertThatThrownBy(() -> read(call, caller, "topic", "orders", "id", "1", "state", "dead"))
                     .isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(refusal.status())
                             .isEqualTo(403));
         }
-        assertThat(read(call, OPERATOR, "topic", "orders", "id", "1", "place", "dead"))
+        assertThat(read(call, OPERATOR, "topic", "orders", "id", "1", "state", "dead"))
                 .isInstanceOf(ConsoleReply.class);
     }
 
@@ -171,14 +171,15 @@ class QueueApiTests {
     void hidesBodiesAndHeaderValuesFromUsersWhoMayNotSeeThem() {
         for (Caller caller : List.of(VIEWER, BLIND_OPERATOR)) {
             String list =
-                    read("messages", caller, "topic", "orders", "place", "dead").toString();
+                    read("messages", caller, "topic", "orders", "state", "dead").toString();
             String message =
                     read("message", caller, "topic", "orders", "id", "1").toString();
 
-            assertThat(list).contains("hidden=true").doesNotContain("x1", "preview");
-            assertThat(message).contains("token", "hidden").doesNotContain("x1", "t0ken");
+            String why = "hidden=" + (caller.operates() ? "never" : "role");
+            assertThat(list).contains(why).doesNotContain("x1", "preview");
+            assertThat(message).contains("token", why).doesNotContain("x1", "t0ken");
         }
-        assertThat(read("messages", SEEING_VIEWER, "topic", "orders", "place", "dead")
+        assertThat(read("messages", SEEING_VIEWER, "topic", "orders", "state", "dead")
                         .toString())
                 .contains("x1")
                 .doesNotContain("s3cret");
@@ -203,7 +204,7 @@ class QueueApiTests {
     @CsvSource({"true, 3", "false, 2"})
     void endsAnExportWithTheShardsThatWereNotRead(boolean refused, int lines) throws IOException {
         page(refused ? List.of("Shard 3 is a list.") : List.of());
-        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "place", "dead");
+        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "state", "dead");
         ByteArrayOutputStream out = new ByteArrayOutputStream();
 
         reply.content().write(out);
@@ -219,7 +220,7 @@ class QueueApiTests {
         page(List.of("Shard 3 is a list."));
 
         Map<?, ?> reply =
-                (Map<?, ?>) read("messages", OPERATOR, "topic", "orders", "place", "dead", "group", "0123456789abcdef");
+                (Map<?, ?>) read("messages", OPERATOR, "topic", "orders", "state", "dead", "group", "0123456789abcdef");
 
         assertThat(reply.get("refused")).hasToString("[Shard 3 is a list.]");
         assertThat(reply.containsKey("total")).isFalse();
