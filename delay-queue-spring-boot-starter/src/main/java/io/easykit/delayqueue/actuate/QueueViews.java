@@ -143,7 +143,7 @@ public final class QueueViews {
         return row().with("sent", counters.sent())
                 .with("acknowledged", counters.acknowledged())
                 .with("failed", counters.failed())
-                .with("leaseExpirations", counters.lost())
+                .with("leaseExpirations", counters.leaseExpirations())
                 .with("died", counters.dead())
                 .with("cancelled", counters.cancelled())
                 .with("redriven", counters.redriven())
@@ -157,7 +157,7 @@ public final class QueueViews {
                 : row().with("sent", rounded(rates.sent()))
                         .with("acknowledged", rounded(rates.acknowledged()))
                         .with("failed", rounded(rates.failed()))
-                        .with("leaseExpirations", rounded(rates.lost()))
+                        .with("leaseExpirations", rounded(rates.leaseExpirations()))
                         .with("died", rounded(rates.died()))
                         .values();
     }
