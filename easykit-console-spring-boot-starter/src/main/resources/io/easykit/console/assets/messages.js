@@ -268,9 +268,13 @@ async function trial({topic, group, matches}, state) {
   paintDialog();
   try {
     let list;
+    // A call reads at most 20 pages of this size, and may find no message of the group.
     do {
-      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 1, group, after: list?.next});
-    } while (!list.messages.length && list.next);
+      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after: list?.next});
+    } while (state.open && !list.messages.length && list.next);
+    if (!state.open) {
+      return;
+    }
     const one = matches ? matches[state.tries++] : list.messages[0];
     // The others are those that are dead now: what dies from here on is not sent back a second time.
     state.diedUntil = list.now;

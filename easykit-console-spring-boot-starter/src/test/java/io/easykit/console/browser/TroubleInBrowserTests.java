@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
 /** The pages in a real browser while replies are late, cut off, refused, or not from the console. */
@@ -369,6 +370,34 @@ class TroubleInBrowserTests {
 
         browser.awaitText("dialog .chip", "Gone: it ran, or was removed");
         assertThat(browser.all("dialog [role=alert]")).isEmpty();
+    }
+
+    /** It would be recorded with the name of a user who has given it up. */
+    @ParameterizedTest
+    @ValueSource(strings = {"[{id: 'back-1', at: 1}]", "[]"})
+    void endsATrialWhoseDialogWasClosedBeforeItHasFoundAMessage(String found) {
+        browser.open("#/topic?topic=returns&tab=groups");
+        browser.click("Send back all");
+        answer(
+                "messages",
+                """
+                url => {
+                  window.size = url.searchParams.get('size');
+                  return reply(200, {node: 'test', now: Date.now(), rows: [], next: 'a', refused: []});
+                }""",
+                "late");
+        browser.click("Send one");
+        await().until(() -> calls("GET messages") == 2);
+        assertThat(browser.script("return window.size")).isEqualTo("100");
+        browser.type(Keys.ESCAPE);
+        await().until(() -> browser.all("dialog[open]").isEmpty());
+
+        browser.script(
+                "send(reply(200, {node: 'test', now: Date.now(), rows: " + found + ", next: 'b', refused: []}))");
+        refreshTwice();
+
+        assertThat(calls("POST redrive")).isZero();
+        assertThat(calls("GET messages")).isEqualTo(2);
     }
 
     @Test
