@@ -47,6 +47,9 @@ class MonitoringFilesTests {
     /** Labels that Prometheus adds to each scrape. */
     private static final Set<String> OF_PROMETHEUS = Set.of("instance", "job");
 
+    /** Labels with a name that several applications may use. */
+    private static final Set<String> NAMES = Set.of("topic", "cluster", "prefix");
+
     private static final Pattern METER = Pattern.compile("\\b((?:delayqueue|easycache)_[a-z0-9_]+)(?:\\{([^}]*)})?");
     private static final Pattern MATCHER = Pattern.compile("([a-z_]+)\\s*(?:=~|!~|!=|=)");
     private static final Pattern GROUPING = Pattern.compile("\\bby\\s*\\(([^)]*)\\)");
@@ -191,6 +194,21 @@ class MonitoringFilesTests {
         Map<String, Set<String>> meters = meters();
 
         assertThat(queries(dashboard(name))).hasSizeGreaterThan(10).allSatisfy(query -> assertFits(query, meters));
+    }
+
+    /** A topic, a Redis or a cache of one application may have the name of that of another one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"delay-queue", "easy-cache"})
+    void dashboardsKeepApplicationsApart(String name) throws Exception {
+        assertThat(queries(dashboard(name))).allSatisfy(query -> {
+            Matcher grouping = GROUPING.matcher(query.expression());
+            while (grouping.find()) {
+                List<String> labels = List.of(grouping.group(1).split("\\s*,\\s*", -1));
+                if (labels.stream().anyMatch(NAMES::contains)) {
+                    assertThat(labels).as(query.where()).containsAnyOf("application", "instance");
+                }
+            }
+        });
     }
 
     @ParameterizedTest

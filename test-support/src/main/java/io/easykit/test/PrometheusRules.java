@@ -23,8 +23,11 @@ public final class PrometheusRules {
 
     private static final Path FOLDER = Path.of("..", "docs", "prometheus");
 
-    /** Labels that Prometheus itself adds. */
-    private static final Set<String> OF_PROMETHEUS = Set.of("instance", "le");
+    /** Labels that Prometheus itself adds, and the tag of {@code management.metrics.tags.application}. */
+    private static final Set<String> OF_ALL = Set.of("application", "instance", "le");
+
+    /** Merges applications, so that one hides another. */
+    private static final Pattern MERGE = Pattern.compile("\\b(?:max|min|sum|avg|count)\\b(?! by \\(application\\b)");
 
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"([^\"]*)\"");
     private static final Pattern GROUPED_LABELS = Pattern.compile("by \\(([^)]*)\\)");
@@ -64,12 +67,13 @@ public final class PrometheusRules {
         return rules.size();
     }
 
-    /** Checks that the series, labels and values of labels exist that the rules use. */
+    /** Checks that the series, labels and values of labels exist that the rules use, and that no rule merges applications. */
     public void requireMeters(MeterRegistry registry) {
         Map<String, Map<String, Set<String>>> known = series(registry);
         for (Map<String, Object> rule : rules) {
             String expression = (String) rule.get("expr");
-            Set<String> labels = new HashSet<>(OF_PROMETHEUS);
+            assertThat(expression).doesNotContainPattern(MERGE);
+            Set<String> labels = new HashSet<>(OF_ALL);
             Matcher metric =
                     Pattern.compile("(" + series + "_\\w+)(\\{[^}]*})?").matcher(expression);
             while (metric.find()) {
