@@ -41,6 +41,9 @@ class ConsoleWebFluxConfiguration {
     /** A change and one byte, which shows that a body is too large. */
     private static final int MAX_BODY = (1 << 20) + 1;
 
+    /** The only call whose reply has a token. */
+    private static final String SESSION = "/api/session";
+
     private static final boolean SECURITY = ClassUtils.isPresent(
             "org.springframework.security.web.server.csrf.CsrfToken",
             ConsoleWebFluxConfiguration.class.getClassLoader());
@@ -57,12 +60,18 @@ class ConsoleWebFluxConfiguration {
     private static Mono<ServerResponse> answer(Console console, ServerRequest request, String base) {
         Mono<Optional<Principal>> user =
                 request.principal().map(Optional::<Principal>of).defaultIfEmpty(Optional.empty());
-        Mono<Optional<ConsoleRequest.CsrfToken>> token = SECURITY ? Csrf.of(request) : Mono.just(Optional.empty());
+        // To read the token creates it, and a session that keeps it, for each client that sends no cookie.
+        boolean needsToken = SECURITY && path(request).equals(base + SESSION);
+        Mono<Optional<ConsoleRequest.CsrfToken>> token = needsToken ? Csrf.of(request) : Mono.just(Optional.empty());
         return Mono.zip(user, token, body(request))
                 .publishOn(Schedulers.boundedElastic())
                 .map(parts -> console.handle(request(
                         request, base, parts.getT1().orElse(null), parts.getT2().orElse(null), parts.getT3())))
                 .flatMap(ConsoleWebFluxConfiguration::response);
+    }
+
+    private static String path(ServerRequest request) {
+        return request.requestPath().pathWithinApplication().value();
     }
 
     private static Mono<byte[]> body(ServerRequest request) {
@@ -85,7 +94,6 @@ class ConsoleWebFluxConfiguration {
             @Nullable Principal user,
             ConsoleRequest.@Nullable CsrfToken token,
             byte[] body) {
-        String path = request.requestPath().pathWithinApplication().value();
         String remote = request.remoteAddress()
                 .map(InetSocketAddress::getAddress)
                 .map(address -> address.getHostAddress())
@@ -93,7 +101,7 @@ class ConsoleWebFluxConfiguration {
         Predicate<String> roles = role -> SECURITY && Csrf.hasRole(user, role);
         return new ConsoleRequest(
                 request.method().name(),
-                path.substring(base.length()),
+                path(request).substring(base.length()),
                 request.queryParams(),
                 name -> request.headers().header(name),
                 remote,

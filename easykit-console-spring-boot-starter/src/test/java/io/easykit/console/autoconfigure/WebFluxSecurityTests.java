@@ -1,5 +1,11 @@
 package io.easykit.console.autoconfigure;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.console.autoconfigure.Http.Reply;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -12,6 +18,23 @@ class WebFluxSecurityTests extends ConsoleSecurityContract {
 
     WebFluxSecurityTests() {
         super(WebApplicationType.REACTIVE, Users.class, PermitAll.class);
+    }
+
+    /** The server keeps a limited number of sessions, and those of clients without cookies would use them up. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void createsASessionOnlyForTheCallThatReturnsTheToken(boolean twoPorts) {
+        App app = app(Users.class, true, twoPorts);
+
+        for (String path : List.of("", "console.js", "api/look", "api/audit", "api/nothing")) {
+            Reply reply = Http.to(app.console()).as("operator").get("/easykit/" + path);
+            assertThat(reply.header("Set-Cookie")).as(path).isNull();
+        }
+        assertThat(Http.to(app.console())
+                        .as("operator")
+                        .get("/easykit/api/session")
+                        .header("Set-Cookie"))
+                .startsWith("SESSION=");
     }
 
     @Configuration(proxyBeanMethods = false)
