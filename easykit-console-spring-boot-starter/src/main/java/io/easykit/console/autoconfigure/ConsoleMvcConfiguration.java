@@ -68,12 +68,18 @@ class ConsoleMvcConfiguration {
         reply.headers().forEach(builder::header);
         ConsoleReply.Content content = reply.content();
         if (content != null) {
-            return builder.build((request, response) -> {
-                content.write(response.getOutputStream());
-                return null;
-            });
+            return written(builder, content);
         }
-        return reply.body().length == 0 ? builder.build() : builder.body(reply.body());
+        byte[] body = reply.body();
+        return body.length == 0 ? builder.build() : written(builder.contentLength(body.length), out -> out.write(body));
+    }
+
+    /** Not through the converters of the application, which may have none for bytes. */
+    private static ServerResponse written(ServerResponse.BodyBuilder builder, ConsoleReply.Content content) {
+        return builder.build((request, response) -> {
+            content.write(response.getOutputStream());
+            return null;
+        });
     }
 
     /** Used only if the class of the token is there. */

@@ -121,7 +121,13 @@ class ConsoleWebFluxConfiguration {
                     DefaultDataBufferFactory.sharedInstance,
                     Schedulers.boundedElastic()::schedule)));
         }
-        return reply.body().length == 0 ? builder.build() : builder.bodyValue(reply.body());
+        byte[] body = reply.body();
+        // Not through the codecs of the application, which may have none for bytes.
+        return body.length == 0
+                ? builder.build()
+                : builder.contentLength(body.length)
+                        .body(BodyInserters.fromDataBuffers(
+                                Mono.just(DefaultDataBufferFactory.sharedInstance.wrap(body))));
     }
 
     private static void write(ConsoleReply.Content content, OutputStream out) {

@@ -491,6 +491,21 @@ abstract class ConsoleSecurityContract {
         assertThat(first.header("Cache-Control")).isEqualTo("no-store");
     }
 
+    /** @param jsonOnly configuration that leaves the application one converter, which writes bytes as a text of Base64 */
+    void requireRepliesWith(Class<?> jsonOnly) {
+        App app = app(jsonOnly, false, false, "easykit.console.open-to=loopback");
+
+        Reply page = Http.to(app.console()).with("Accept", "text/html").get("/easykit/");
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(page.header("Content-Type")).startsWith("text/html");
+        assertThat(page.header("Content-Length"))
+                .isEqualTo(String.valueOf(page.body().length()));
+        assertThat(page.body()).startsWith("<!");
+        assertThat(Http.to(app.console()).get("/easykit/api/session").body()).startsWith("{\"now\":");
+        assertThat(change(app).post("/easykit/api/change").body()).startsWith("{\"now\":");
+        assertThat(Http.to(app.console()).get("/easykit/api/file").body()).startsWith("line\n");
+    }
+
     @Test
     void streamsAFile() {
         App app = app(false, false, "easykit.console.open-to=loopback");

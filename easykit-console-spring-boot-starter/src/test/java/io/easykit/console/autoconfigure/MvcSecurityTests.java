@@ -9,12 +9,15 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.converter.HttpMessageConverters;
+import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 class MvcSecurityTests extends ConsoleSecurityContract {
 
@@ -42,6 +45,11 @@ class MvcSecurityTests extends ConsoleSecurityContract {
     }
 
     @Test
+    void repliesWithoutTheConvertersOfTheApplication() {
+        requireRepliesWith(JsonOnly.class);
+    }
+
+    @Test
     void logsThePathOfTheDispatcher(CapturedOutput log) {
         App app = app(
                 null,
@@ -53,6 +61,16 @@ class MvcSecurityTests extends ConsoleSecurityContract {
 
         assertThat(Http.to(app.console()).get("/shop/web/easykit/").status()).isEqualTo(200);
         assertThat(log).contains("The console is at /shop/web/easykit/ on port " + app.console());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class JsonOnly implements WebMvcConfigurer {
+
+        @Override
+        public void configureMessageConverters(HttpMessageConverters.ServerBuilder builder) {
+            builder.configureMessageConvertersList(
+                    all -> all.removeIf(one -> !(one instanceof JacksonJsonHttpMessageConverter)));
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.console.autoconfigure.Http.Reply;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.codec.json.JacksonJsonEncoder;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
 
 class WebFluxSecurityTests extends ConsoleSecurityContract {
 
@@ -35,6 +39,21 @@ class WebFluxSecurityTests extends ConsoleSecurityContract {
                         .get("/easykit/api/session")
                         .header("Set-Cookie"))
                 .startsWith("SESSION=");
+    }
+
+    @Test
+    void repliesWithoutTheCodecsOfTheApplication() {
+        requireRepliesWith(JsonOnly.class);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class JsonOnly implements WebFluxConfigurer {
+
+        @Override
+        public void configureHttpMessageCodecs(ServerCodecConfigurer codecs) {
+            codecs.registerDefaults(false);
+            codecs.customCodecs().register(new JacksonJsonEncoder());
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
