@@ -110,20 +110,23 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         long[] counts = new long[2];
         EachShard each = new EachShard();
         List<ShardKey> shards = topics.keysToLookAt(topic);
-        long share = Math.max(DeadLetterErrors.MOST, MOST_GROUPED / shards.size());
-        for (ShardKey shard : shards) {
-            each.attempt(shard, key -> {
+        for (int i = 0; i < shards.size(); i++) {
+            // What a shard leaves of its share is for those after it.
+            long share = Math.max(1, (MOST_GROUPED - counts[1]) / (shards.size() - i));
+            each.attempt(shards.get(i), key -> {
                 Position after = null;
                 DeadLetterErrors page;
                 long read = 0;
+                int size;
                 do {
-                    page = store.errors(key, after, DeadLetterErrors.MOST);
+                    size = (int) Math.min(DeadLetterErrors.MOST, share - read);
+                    page = store.errors(key, after, size);
                     page.entries().forEach(scan::add);
                     read += page.entries().size();
                     after = page.entries().isEmpty()
                             ? null
                             : page.entries().get(page.entries().size() - 1).position();
-                } while (page.entries().size() == DeadLetterErrors.MOST && read < share);
+                } while (page.entries().size() == size && read < share);
                 counts[0] += page.total();
                 counts[1] += read;
             });

@@ -17,6 +17,8 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The administration of large topics on a real Redis. */
 class DelayQueueAdminIntegrationTests {
@@ -45,7 +47,11 @@ class DelayQueueAdminIntegrationTests {
     }
 
     private void die(String topic, int count) {
-        redis.command("EVAL", DEAD, "1", "dq:{" + topic + ":0}:", String.valueOf(count));
+        die(topic, 0, count);
+    }
+
+    private void die(String topic, int shard, int count) {
+        redis.command("EVAL", DEAD, "1", "dq:{" + topic + ":" + shard + "}:", String.valueOf(count));
     }
 
     @Test
@@ -60,6 +66,24 @@ class DelayQueueAdminIntegrationTests {
         assertThat(groups.groups()).hasSize(3).allMatch(count -> count.count() >= 3_333);
         assertThat(groups.groups().get(0).group().title()).startsWith("Broken: order # of ");
         assertThat(groups.groups().get(0).group().frame()).isEqualTo("Orders.close:42");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4000, 4000, 4000", "0, 600, 10600", "200, 9600, 9600"})
+    void groupsAsManyOfSeveralShards(int first, int second, int third) {
+        try (RedisQueue spread = new RedisQueue(
+                server.host(), server.port(), RedisQueue.PATIENT, builder -> builder.shards(topic -> 3))) {
+            spread.engine.template().send("spread", "x", Duration.ofHours(1));
+            die("spread", 0, first);
+            die("spread", 1, second);
+            die("spread", 2, third);
+
+            ErrorGroups groups = spread.engine.admin().groups("spread");
+
+            assertThat(groups.total()).isEqualTo(first + second + third);
+            assertThat(groups.scanned()).isEqualTo(DelayQueueAdmin.MOST_GROUPED);
+            assertThat(groups.isComplete()).isFalse();
+        }
     }
 
     @Test
