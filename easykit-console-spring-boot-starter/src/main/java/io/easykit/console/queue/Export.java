@@ -27,10 +27,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Writes all messages of one state as lines of JSON, whole and unmasked, reading them page by page. */
 final class Export {
+
+    private static final Logger log = LoggerFactory.getLogger(Export.class);
 
     private final DelayQueueAdmin admin;
     private final Scans scans;
@@ -59,10 +63,14 @@ final class Export {
                 write(topic, state, group, out);
                 return true;
             });
-        } catch (DelayQueueException | Refusal incomplete) {
-            line(incomplete(String.valueOf(incomplete.getMessage())), out);
         } catch (UncheckedIOException gone) {
             throw gone.getCause();
+        } catch (DelayQueueException | Refusal | IllegalArgumentException incomplete) {
+            // An invalid cursor: shards were added to the topic, and pages of many shards take another kind of cursor.
+            line(incomplete(String.valueOf(incomplete.getMessage())), out);
+        } catch (RuntimeException failure) {
+            log.warn("A request of the console failed: {} {}", "GET", "/api/export", failure);
+            line(incomplete("The log of this node has the reason."), out);
         }
     }
 

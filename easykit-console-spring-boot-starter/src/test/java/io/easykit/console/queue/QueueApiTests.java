@@ -215,6 +215,26 @@ class QueueApiTests {
         }
     }
 
+    /** Shards that are added meanwhile make the cursor of the last page invalid. */
+    @ParameterizedTest
+    @CsvSource({"true, The cursor belongs to other shards.", "false, The log of this node has the reason."})
+    void endsAnExportThatFailsOnItsWayWithTheReason(boolean isKnown, String reason) throws IOException {
+        MessagePage first = new MessagePage(70, 0, null, List.of(summary("1")), "next", List.of());
+        when(admin.messages(anyString(), any()))
+                .thenReturn(first)
+                .thenThrow(
+                        isKnown
+                                ? new IllegalArgumentException("The cursor belongs to other shards.")
+                                : new IllegalStateException("defect"));
+        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "place", "dead");
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+        reply.content().write(out);
+
+        assertThat(out.toString(UTF_8).lines()).hasSize(2);
+        assertThat(out.toString(UTF_8)).endsWith("{\"error\":\"The export is incomplete: " + reason + "\"}\n");
+    }
+
     @Test
     void namesTheShardsThatAreMissingInAGroupAndCountsNoOtherMessages() {
         page(List.of("Shard 3 is a list."));
