@@ -21,6 +21,11 @@ public record Caller(String name, String from, boolean operates, boolean changes
         return user == null ? "anonymous" : user;
     }
 
+    /** Whether the user may look for a text in messages. This takes a job, which is a change, and its result shows values. */
+    public boolean searches() {
+        return changes && seesValues;
+    }
+
     /** Whether the user may save whole bodies, which are not masked. */
     public boolean savesBodies() {
         return operates && seesValues;

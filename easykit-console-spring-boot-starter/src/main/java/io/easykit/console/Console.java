@@ -257,6 +257,9 @@ public final class Console {
         if (!caller.savesBodies()) {
             features.removeAll(ConsoleApi.FOR_BODIES);
         }
+        if (!caller.searches()) {
+            features.remove(ConsoleApi.FOR_SEARCHES);
+        }
         session.put("features", features);
         session.put("actions", caller.changes() ? changes.keySet() : List.of());
         return session;

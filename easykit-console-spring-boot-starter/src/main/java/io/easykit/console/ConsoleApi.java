@@ -12,6 +12,9 @@ public interface ConsoleApi {
     /** Features of users who may save bodies, and the reads behind them, which are recorded. */
     Set<String> FOR_BODIES = Set.of("body", "export");
 
+    /** Feature of users who may look for a text in messages. */
+    String FOR_SEARCHES = "search";
+
     /** Names of the pages and lists that it fills. */
     Set<String> features();
 

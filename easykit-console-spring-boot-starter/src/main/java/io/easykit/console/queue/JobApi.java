@@ -46,7 +46,7 @@ public final class JobApi implements ConsoleApi {
 
     @Override
     public Set<String> features() {
-        return Set.of("jobs", "search");
+        return Set.of("jobs", FOR_SEARCHES);
     }
 
     @Override
@@ -117,6 +117,13 @@ public final class JobApi implements ConsoleApi {
             input.requireConfirmed(topic, "topic");
         }
         Filter filter = filter(input, action);
+        if (filter.text() != null && !caller.searches()) {
+            // With one text after the other the values could be found out.
+            throw new Refusal(
+                    403,
+                    "Nobody may select messages by a text: easykit.console.show-values is never.",
+                    "Change this setting, or select by group.");
+        }
         String note = input.text("note");
         JobRequest request =
                 switch (action) {

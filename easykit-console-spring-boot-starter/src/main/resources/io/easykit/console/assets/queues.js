@@ -182,7 +182,7 @@ function listView(state) {
         })),
       chosen.size > 0 && dim(t`The list stands still while messages are selected.|有选中消息时列表不刷新。`),
       h('span.grow'),
-      tab === 'dead' && can('jobs') && button(t`Search…|搜索…`, () => searchDialog(name)),
+      tab === 'dead' && has('search') && button(t`Search…|搜索…`, () => searchDialog(name)),
       has('export') && rows.length > 0 && download(t`Export|导出`, 'export', {topic: name, state: tab, group: state.group})),
     rows.length ? table(t`Messages|消息`, [
       ticks && tickColumn(chosen, rows),
