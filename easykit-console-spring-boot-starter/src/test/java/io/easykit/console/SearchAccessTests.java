@@ -1,6 +1,6 @@
 package io.easykit.console;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static io.easykit.console.Calls.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
@@ -13,7 +13,6 @@ import io.easykit.console.queue.JobApi;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,28 +23,9 @@ class SearchAccessTests {
     private final DelayQueueAdmin admin = mock(DelayQueueAdmin.class);
 
     private ConsoleReply send(ShowValues shown, boolean isReadOnly, String method, String path, String body) {
-        ConsoleAccess access = new ConsoleAccess(
-                ConsoleAccess.Mode.EVERYONE, "VIEW", "OPERATE", isReadOnly, shown, List.of());
-        ConsoleInfo info = new ConsoleInfo("/easykit", "node", Map.of(), null, null, List.of());
-        JobApi jobs = new JobApi(admin, mock(FleetAdmin.class), ConsoleMeters.NONE);
-        Audit audit = new Audit("node", null, 10, () -> 5, event -> {});
-        Map<String, String> headers =
-                Map.of("Host", "ops.internal", "Content-Type", "application/json", "X-Easykit-Console", "1");
-        return new Console(access, info, List.of(jobs), audit, ConsoleMeters.NONE)
-                .handle(new ConsoleRequest(
-                        method,
-                        path,
-                        Map.of(),
-                        name -> headers.containsKey(name) ? List.of(headers.get(name)) : List.of(),
-                        "10.0.0.1",
-                        "ada",
-                        role -> true,
-                        () -> null,
-                        most -> body.getBytes(UTF_8)));
-    }
-
-    private static String text(ConsoleReply reply) {
-        return new String(reply.body(), UTF_8);
+        ConsoleAccess access =
+                new ConsoleAccess(ConsoleAccess.Mode.EVERYONE, "VIEW", "OPERATE", isReadOnly, shown, List.of());
+        return Calls.send(access, new JobApi(admin, mock(FleetAdmin.class), ConsoleMeters.NONE), method, path, body);
     }
 
     @ParameterizedTest

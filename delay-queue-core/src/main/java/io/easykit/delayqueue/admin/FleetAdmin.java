@@ -59,7 +59,8 @@ public interface FleetAdmin {
     int resume(String topic);
 
     /**
-     * Pauses one listener on one node. The node does it with its next heartbeat, and forgets it when it restarts.
+     * Pauses one listener on one node. The node does it with its next heartbeat, and forgets it when it restarts. It ignores
+     * the name of a listener that it does not run: compare it with {@link NodeInfo#listeners} first.
      *
      * @param node     {@link NodeInfo#id}
      * @param listener {@link NodeInfo.Listener#id}

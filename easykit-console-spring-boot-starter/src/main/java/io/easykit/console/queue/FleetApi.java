@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** The nodes of the delay queue in the console, and the pauses of topics and listeners. */
 public final class FleetApi implements ConsoleApi {
@@ -73,11 +74,27 @@ public final class FleetApi implements ConsoleApi {
         String listener = input.required("listener");
         String where = input.required("node");
         return new Planned(listener, List.of(), "on node " + where, () -> {
+            requireRuns(where, listener);
             boolean known = stop ? fleet.pauseListener(where, listener, by) : fleet.resumeListener(where, listener, by);
             if (!known) {
                 throw new Refusal(404, "There is no such node any more.", "Load the list of nodes again.");
             }
             return Done.nothing();
         });
+    }
+
+    /** The node would ignore the change of a listener that it does not have. It reports a few hundred listeners by name. */
+    private void requireRuns(String node, String listener) {
+        for (NodeInfo info : fleet.nodes()) {
+            Set<String> ids = new TreeSet<>();
+            info.listeners().forEach(one -> ids.add(one.id()));
+            boolean namesAll = !ids.contains("");
+            if (info.id().equals(node) && namesAll && !ids.contains(listener)) {
+                throw new Refusal(
+                        404,
+                        "Node '" + node + "' runs no listener '" + listener + "'.",
+                        "Check the name. Listeners that it runs: " + ids);
+            }
+        }
     }
 }

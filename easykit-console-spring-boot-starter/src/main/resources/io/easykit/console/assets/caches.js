@@ -116,7 +116,7 @@ export const nodes = pageOf(NODES, () => get('nodes'), data => [
       [t`Busy|占用`, one => [number(one.busy), dim(' / ', number(one.places))], 'num'],
       [t`Longest run|最长执行`, one => (one.oldestRunSeconds ? duration(1000 * one.oldestRunSeconds) : '–'), 'num'],
       [STATE, one => (one.pause ? chip('warn', [t`Paused here|在此暂停`, one.pause.by && ' · ' + visible(one.pause.by)]) : chip('good', t`Runs|运行中`))],
-      can('pause') && [ACTIONS, one => pauseButton(one.listener, !one.pause, 'plain', {node: node.node, listener: one.listener},
+      can('pause') && [ACTIONS, one => one.listener && pauseButton(one.listener, !one.pause, 'plain', {node: node.node, listener: one.listener},
         t`Only on node ${visible(node.node)}, within 10 seconds.|仅限节点 ${visible(node.node)},10 秒内生效。`), 'act'],
     ], node.listeners, {key: one => one.listener}) : dim(t`No listeners.|没有监听器。`))))
     : empty(t`No nodes.|没有节点。`),
