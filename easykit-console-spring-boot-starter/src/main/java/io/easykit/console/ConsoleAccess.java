@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param operateRole role that may also change things
  * @param readOnly    whether all changes are refused
  * @param showValues  users to whom bodies and header values are shown
- * @param origins     origins of pages that may send changes, besides the console's own
+ * @param origins     origins from which changes are accepted, besides the console's own
  */
 public record ConsoleAccess(
         Mode mode, String viewRole, String operateRole, boolean readOnly, ShowValues showValues, List<String> origins) {
@@ -141,7 +141,7 @@ public record ConsoleAccess(
             throw crossSite("The header " + CHANGE_HEADER + ": 1 is missing.");
         }
         String origin = request.header("Origin");
-        if (origin != null && origins.contains(origin)) {
+        if (isListed(origin)) {
             return;
         }
         String site = request.header("Sec-Fetch-Site");
@@ -160,13 +160,26 @@ public record ConsoleAccess(
     void requireOwnRead(ConsoleRequest request) {
         String origin = request.header("Origin");
         String site = request.header("Sec-Fetch-Site");
-        boolean isListed = origin != null && origins.contains(origin);
-        if (!isListed && ("cross-site".equals(site) || "same-site".equals(site))) {
+        if (!isListed(origin) && ("cross-site".equals(site) || "same-site".equals(site))) {
             throw new Refusal(
                     403,
                     "The request may come from another page: Sec-Fetch-Site is " + site + ".",
                     "Open it on the console's own page. A page of easykit.console.origins may fetch it, but not link to it.");
         }
+    }
+
+    private boolean isListed(@Nullable String origin) {
+        return origin != null && origins.stream().anyMatch(listed -> isSame(listed, origin));
+    }
+
+    /** Hosts are compared without regard to case, and ports with the default of the scheme, which browsers leave out. */
+    private static boolean isSame(String listed, String origin) {
+        String authority = authority(listed);
+        return scheme(listed).equals(scheme(origin)) && authority != null && authority.equals(authority(origin));
+    }
+
+    private static String scheme(String origin) {
+        return origin.substring(0, Math.max(0, origin.indexOf(':')));
     }
 
     private static boolean isOwn(String origin, ConsoleRequest request) {

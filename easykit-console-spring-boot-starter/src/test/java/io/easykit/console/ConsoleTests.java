@@ -145,6 +145,15 @@ class ConsoleTests {
         "https://ops.example.com.evil.com, , https://ops.example.com, 403",
         "https://ops.example.com, cross-site, https://other.example.com, 403",
         "https://ops.example.com, , https://other.example.com, 403",
+        "https://ops.example.com, cross-site, https://OPS.Example.com, 503",
+        "https://ops.example.com, cross-site, https://ops.example.com:443, 503",
+        "http://ops.example.com, , http://ops.example.com:80, 503",
+        "https://ops.example.com:8443, cross-site, https://ops.example.com:8443, 503",
+        "https://ops.example.com:8443, cross-site, https://ops.example.com, 403",
+        "http://ops.example.com, cross-site, https://ops.example.com, 403",
+        "http://ops.example.com:443, cross-site, https://ops.example.com, 403",
+        "chrome-extension://ops.example.com, cross-site, http://ops.example.com, 403",
+        "null, cross-site, https://ops.example.com, 403",
         "https://ops.internal, , https://other.example.com, 503",
         "https://ops.internal, same-origin, https://other.example.com, 503"
     })

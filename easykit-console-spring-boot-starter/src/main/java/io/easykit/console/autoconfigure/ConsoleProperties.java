@@ -19,8 +19,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param roles Roles of Spring Security that may use the console.
  * @param openTo Who may use the console if the application has no Spring Security: nobody, loopback (this machine only)
  *     or everyone. With Spring Security it has no effect.
- * @param origins Origins of pages that may send changes, besides the console's own, for example a proxy that changes the
- *     host. By default there are none.
+ * @param origins Origins from which changes are accepted, besides the console's own, for example that of a proxy that
+ *     changes the host. A page of another origin also needs the application's CORS configuration. By default there are
+ *     none.
  * @param showValues Who sees bodies and header values: when-authorized (users who may change things), always (all
  *     users) or never.
  * @param edit Whether operators may edit headers and bodies of dead letters before they send them back.
@@ -111,7 +112,7 @@ record ConsoleProperties(
         checks.that(!roles.view().isBlank(), "roles.view", "empty", "Name a role, for example EASYKIT_VIEW.");
         checks.that(!roles.operate().isBlank(), "roles.operate", "empty", "Name a role, for example EASYKIT_OPERATE.");
         checks.that(
-                origins.stream().allMatch(origin -> origin.matches("https?://[^/\\s]+")),
+                origins.stream().allMatch(origin -> origin.matches("https?://[^/?#@*\\s]+")),
                 "origins",
                 origins,
                 "Write each as scheme and host, for example https://ops.example.com.");

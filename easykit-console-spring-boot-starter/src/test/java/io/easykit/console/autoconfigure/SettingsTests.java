@@ -63,6 +63,10 @@ class SettingsTests extends SettingsContract {
         "easykit.console.color,pink",
         "easykit.console.audit-size,-1",
         "easykit.console.origins,ops.example.com",
+        "easykit.console.origins,https://*.example.com",
+        "easykit.console.origins,https://ada@ops.example.com",
+        "easykit.console.origins,https://ops.example.com/",
+        "easykit.console.origins,https://ops.example.com?a",
         "easykit.console.links[0].href,javascript:alert(1)",
         "easykit.console.unknown,1"
     })
