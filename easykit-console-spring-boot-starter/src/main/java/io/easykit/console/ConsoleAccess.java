@@ -54,7 +54,7 @@ public record ConsoleAccess(
 
     /** Users to whom bodies and header values are shown. */
     public enum ShowValues {
-        /** Users who may change things. */
+        /** Operators, also while all changes are refused. */
         WHEN_AUTHORIZED,
         /** All users. */
         ALWAYS,

@@ -22,8 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param origins Origins from which changes are accepted, besides the console's own, for example that of a proxy that
  *     changes the host. A page of another origin also needs the application's CORS configuration. By default there are
  *     none.
- * @param showValues Who sees bodies and header values: when-authorized (users who may change things), always (all
- *     users) or never.
+ * @param showValues Who sees bodies and header values: when-authorized (operators, also while access is read-only),
+ *     always (all users) or never.
  * @param edit Whether operators may edit headers and bodies of dead letters before they send them back.
  * @param label Word for the environment that each page shows, for example PROD. By default there is none.
  * @param color Color of the label. By default there is none.

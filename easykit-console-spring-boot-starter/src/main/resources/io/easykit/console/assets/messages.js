@@ -28,6 +28,7 @@ export function message(params) {
   let gone = false;
   return {
     title: id,
+    held: () => gone,
     load: async () => {
       try {
         m = (await get('message', {topic, id})).message;

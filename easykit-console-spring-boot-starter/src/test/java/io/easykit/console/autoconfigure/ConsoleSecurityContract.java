@@ -396,6 +396,11 @@ abstract class ConsoleSecurityContract {
                         .get("/easykit/api/session")
                         .body())
                 .contains("\"readOnly\":true", "\"actions\":[]");
+        assertThat(Http.to(app.console())
+                        .as("operator")
+                        .get("/easykit/api/look")
+                        .body())
+                .contains("\"values\":true");
         assertThat(app.changes()).isEmpty();
         assertThat(app.outcomes()).containsExactly("refused");
     }

@@ -322,6 +322,17 @@ class TroubleInBrowserTests {
     }
 
     @Test
+    void endsRefreshingWhenItsMessageIsGone() {
+        browser.open("#/message?topic=returns&id=nothing");
+        browser.awaitText("#main .note", "The message is gone");
+        refreshTwice();
+        assertThat(calls("GET message")).isEqualTo(1);
+
+        browser.type("r");
+        await().until(() -> calls("GET message") == 2);
+    }
+
+    @Test
     void endsRefreshingWhenItsUserMayNotLook() {
         int status = 403;
         for (String text : List.of("Not permitted.", "Not logged in.")) {
