@@ -385,7 +385,7 @@ class TroubleInBrowserTests {
 
     /** It would be recorded with the name of a user who has given it up. */
     @ParameterizedTest
-    @ValueSource(strings = {"[{id: 'back-1', at: 1}]", "[]"})
+    @ValueSource(strings = {"[{id: 'back-1', diedAt: 1}]", "[]"})
     void endsATrialWhoseDialogWasClosedBeforeItHasFoundAMessage(String found) {
         browser.open("#/topic?topic=returns&tab=groups");
         browser.click("Send back all");
@@ -394,7 +394,7 @@ class TroubleInBrowserTests {
                 """
                 url => {
                   window.size = url.searchParams.get('size');
-                  return reply(200, {node: 'test', now: Date.now(), rows: [], next: 'a', refused: []});
+                  return reply(200, {node: 'test', now: Date.now(), messages: [], next: 'a', refused: []});
                 }""",
                 "late");
         browser.click("Send one");
@@ -404,7 +404,7 @@ class TroubleInBrowserTests {
         await().until(() -> browser.all("dialog[open]").isEmpty());
 
         browser.script(
-                "send(reply(200, {node: 'test', now: Date.now(), rows: " + found + ", next: 'b', refused: []}))");
+                "send(reply(200, {node: 'test', now: Date.now(), messages: " + found + ", next: 'b', refused: []}))");
         refreshTwice();
 
         assertThat(calls("POST redrive")).isZero();

@@ -226,7 +226,7 @@ class QueueApiTests {
                         isKnown
                                 ? new IllegalArgumentException("The cursor belongs to other shards.")
                                 : new IllegalStateException("defect"));
-        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "place", "dead");
+        ConsoleReply reply = (ConsoleReply) read("export", OPERATOR, "topic", "orders", "state", "dead");
         ByteArrayOutputStream out = new ByteArrayOutputStream();
 
         reply.content().write(out);
