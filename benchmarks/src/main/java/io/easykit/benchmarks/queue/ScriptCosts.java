@@ -274,7 +274,7 @@ public final class ScriptCosts {
         }
 
         private List<Call> reaps(int calls) {
-            Call reap = with("reap", List.of("10", "5", "0", "stop"), List.of());
+            Call reap = with("reap", List.of("10", "5", "0", "stop", "9007199254740992"), List.of());
             return Stream.generate(() -> reap).limit(calls).toList();
         }
 

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * requests half as many bytes of bodies, down to {@link #LEAST_BYTES}. The number grows again with the replies.
  *
  * <p><b>Expired leases.</b> Any consumer of a shard reaps the expired leases of all its consumers, on whatever node: the one
- * whose claim first returns a lease that has ended. No process does only that.
+ * whose claim first returns a lease that has ended, by the {@link LeaseClock}. No process does only that.
  */
 final class MessageClaimer {
 
@@ -65,6 +65,7 @@ final class MessageClaimer {
     private final Settlements settlements;
     private final Supplier<Duration> sinceProof;
     private final StoreClock storeClock = new StoreClock();
+    private final LeaseClock leaseClock;
     private @Nullable Claim unanswered;
     private List<InFlightMessage> piggybacked = List.of();
     private long request;
@@ -89,6 +90,7 @@ final class MessageClaimer {
         this.settlements = settlements;
         this.sinceProof = sinceProof;
         this.pollAt = context.nanos();
+        this.leaseClock = new LeaseClock(pollAt);
         this.latestPollAt = pollAt;
         this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;
@@ -167,7 +169,7 @@ final class MessageClaimer {
         }
         piggybacked = List.of();
         boolean blockedByPrefetchRule = isBlockedByPrefetchRule(calls, answer);
-        note(answer, blockedByPrefetchRule);
+        note(answer, asked, blockedByPrefetchRule);
         return new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
     }
 
@@ -210,9 +212,9 @@ final class MessageClaimer {
                 && !nextDue.isAfter(answer.now());
     }
 
-    private void note(Claimed answer, boolean blockedByPrefetchRule) {
+    private void note(Claimed answer, long asked, boolean blockedByPrefetchRule) {
         long now = context.nanos();
-        storeClock.set(answer.now(), now);
+        readClocks(answer.now(), asked, now);
         Instant nextDue = answer.nextDue();
         dueAt = nextDue == null ? now + LoopExecutor.NEVER : storeClock.nanosAt(nextDue);
         boolean nothing = answer.deliveries().isEmpty();
@@ -232,13 +234,25 @@ final class MessageClaimer {
         }
         toldWhenFull = answer.status() == ClaimStatus.FULL ? settlements.told() : null;
         Instant nextLeaseEnd = answer.nextLeaseEnd();
-        leasesHaveEnded = nextLeaseEnd != null && !nextLeaseEnd.isAfter(answer.now());
+        leasesHaveEnded = nextLeaseEnd != null
+                && !nextLeaseEnd.isAfter(answer.now())
+                && !nextLeaseEnd.isAfter(leaseClock.at(now));
         pollAt = now + POLL_INTERVAL;
         latestPollAt = pollAt;
         if (answer.status() == ClaimStatus.CLAIMED && !blockedByPrefetchRule) {
             long leaseEnd = nextLeaseEnd == null ? now + LoopExecutor.NEVER : storeClock.nanosAt(nextLeaseEnd);
             latestPollAt = Math.max(pollAt, Math.min(now + LONGEST_POLL_INTERVAL, leaseEnd));
         }
+    }
+
+    private void readClocks(Instant now, long asked, long arrived) {
+        storeClock.set(now, arrived);
+        leaseClock.set(now, asked, arrived);
+    }
+
+    /** Whether the clock of the store has stepped ahead since the last call, so that leases may be over by it. */
+    boolean takeStep() {
+        return leaseClock.takeStep();
     }
 
     /** Reaps if the last claim has seen expired leases. */
@@ -274,14 +288,16 @@ final class MessageClaimer {
         }
         Reaped reaped;
         do {
+            long asked = context.nanos();
             reaped = context.store()
                     .reap(
                             context.shard(),
                             QueueStore.MAX_BATCH,
                             context.endpoint().maxLeaseExpirations(),
                             context.endpoint().leaseExpiredDelay(),
-                            context.endpoint().deadKeyPolicy());
-            storeClock.set(reaped.now(), context.nanos());
+                            context.endpoint().deadKeyPolicy(),
+                            leaseClock.at(asked));
+            readClocks(reaped.now(), asked, context.nanos());
             reaped.lost().forEach(context.events()::leaseExpired);
             if (!reaped.lost().isEmpty()) {
                 pollAt = context.nanos();

@@ -38,6 +38,7 @@ import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.delayqueue.support.Bytes;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -208,9 +209,10 @@ public final class InMemoryQueueStore implements QueueBackend {
 
     @Override
     public synchronized Reaped reap(
-            ShardKey key, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
+            ShardKey key, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy, Instant until) {
         MemoryShard shard = shard(key);
-        return settling.lose(shard, settling.expired(shard, count), maxLeaseExpirations, delay, policy);
+        List<MemoryMessage> expired = settling.expired(shard, count, until);
+        return settling.lose(shard, expired, maxLeaseExpirations, delay, policy);
     }
 
     @Override

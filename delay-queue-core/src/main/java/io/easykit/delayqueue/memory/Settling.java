@@ -9,6 +9,7 @@ import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.Reaped;
 import io.easykit.delayqueue.store.Settlement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -146,9 +147,9 @@ final class Settling {
                 .toList();
     }
 
-    /** The messages in flight whose leases have expired. */
-    List<MemoryMessage> expired(MemoryShard shard, int count) {
-        return shard.arrived(State.IN_FLIGHT, clock.now(), count);
+    /** The messages in flight whose leases have expired, by the clock and until this time. */
+    List<MemoryMessage> expired(MemoryShard shard, int count, Instant until) {
+        return shard.arrived(State.IN_FLIGHT, Math.min(clock.now(), until.toEpochMilli()), count);
     }
 
     Reaped lose(

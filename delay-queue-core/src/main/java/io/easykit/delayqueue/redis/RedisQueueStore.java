@@ -30,6 +30,7 @@ import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.delayqueue.support.Bytes;
 import io.easykit.redis.DedicatedConnections;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -204,8 +205,9 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
     }
 
     @Override
-    public Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
-        Arguments arguments = losses(count, maxLeaseExpirations, delay, policy);
+    public Reaped reap(
+            ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy, Instant until) {
+        Arguments arguments = losses(count, maxLeaseExpirations, delay, policy, until);
         return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
     }
 
@@ -216,17 +218,19 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
             throw new IllegalArgumentException(
                     "Give up at least one lease: without one, all expired leases are reaped.");
         }
-        Arguments arguments = losses(MAX_BATCH, maxLeaseExpirations, delay, policy);
+        Arguments arguments = losses(MAX_BATCH, maxLeaseExpirations, delay, policy, ANY_END);
         addLeases(arguments, leases);
         return Replies.reaped(scripts.list(QueueScript.REAP, shard, arguments));
     }
 
-    private static Arguments losses(int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy) {
+    private static Arguments losses(
+            int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy, Instant until) {
         return new Arguments()
                 .add(count)
                 .add(maxLeaseExpirations)
                 .add(delay)
-                .add(policy == DeadKeyPolicy.SKIP ? "skip" : "stop");
+                .add(policy == DeadKeyPolicy.SKIP ? "skip" : "stop")
+                .add(until);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.StoreFullException;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -35,6 +36,9 @@ public interface QueueStore {
 
     /** Maximum number of messages in one call, which takes Redis about a millisecond. */
     int MAX_BATCH = 100;
+
+    /** Later than the end of any lease. */
+    Instant ANY_END = Instant.ofEpochMilli(1L << 53);
 
     /** Stores messages of this thread, which wait for their time. */
     default List<SendOutcome> send(ShardKey shard, List<NewMessage> messages) {
@@ -110,12 +114,15 @@ public interface QueueStore {
      * @param maxLeaseExpirations number of lease expirations after which a message is dead, at least 1; the same on all nodes
      * @param delay   until it is due again; zero keeps its old due time
      * @param policy  for the ordering keys of those that die
+     * @param until   leases that end later are left alone, also if they are over by the store's clock, which may have stepped ahead.
+     *                {@link #ANY_END}: none are
      */
-    Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy);
+    Reaped reap(
+            ShardKey shard, int count, int maxLeaseExpirations, Duration delay, DeadKeyPolicy policy, Instant until);
 
-    /** As the other {@code reap}; a message that dies stops its ordering key. */
+    /** As the other {@code reap}, by the store's clock alone; a message that dies stops its ordering key. */
     default Reaped reap(ShardKey shard, int count, int maxLeaseExpirations, Duration delay) {
-        return reap(shard, count, maxLeaseExpirations, delay, DeadKeyPolicy.STOP);
+        return reap(shard, count, maxLeaseExpirations, delay, DeadKeyPolicy.STOP, ANY_END);
     }
 
     /**

@@ -1,14 +1,16 @@
 -- Takes messages from consumers whose lease has ended: in flight to waiting, or to dead at the last expiration allowed.
 --
 -- KEYS   prefix, settings
--- ARGV   how many, lost leases at which a message dies, delay ms, 'stop' or 'skip', (id, number)*
+-- ARGV   how many, lost leases at which a message dies, delay ms, 'stop' or 'skip', latest end of a lease ms, (id, number)*
 --        1 to 100 messages; delay 0: at the old due time; skip frees the ordering keys of messages that die
+--        a lease that ends later is not taken, although it is over by the clock, which may have stepped ahead
 --        with pairs: these that are in flight, although their leases have not ended, because their holder gives them up
 -- return now, next end of a lease or -1, (id, number, owner, lost, code)*    code: 1 waits again, 0 dead
-checkGroups(5, 2)
+checkGroups(6, 2)
 check(ARGV[4] == 'stop' or ARGV[4] == 'skip', 'neither stop nor skip')
 local most = toInteger(ARGV[1], 1, 100, 'count')
 local maxLeaseExpirations, delay = duration(ARGV[2], 1, 10 ^ 6, 'maxLeaseExpirations'), duration(ARGV[3], 0, 10 ^ 14, 'delay')
+local latestEnd = toInteger(ARGV[5], 0, 2 ^ 53, 'latest end')
 local reply = {now, -1}
 local newStates, entries, deaths, skipped, leftovers, earliest = {}, {}, {}, {}, {}, nil
 
@@ -33,8 +35,8 @@ local function lose(id, s, wasRedriven)
 end
 
 local function lost()
-  if #ARGV == 4 then return redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, most) end
-  local ids, given, holding = {}, fenced(5, 2)
+  if #ARGV == 5 then return redis.call('ZRANGEBYSCORE', inflight, '-inf', math.min(now, latestEnd), 'LIMIT', 0, most) end
+  local ids, given, holding = {}, fenced(6, 2)
   for i, id in ipairs(given) do
     if holding[i] then ids[#ids + 1] = id end
   end

@@ -13,7 +13,9 @@ import io.easykit.delayqueue.store.WakeupListener;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -45,6 +47,7 @@ final class FaultyStore {
     private final QueueBackend behind;
     private Function<String, Fault> plan = method -> Fault.NONE;
     private BiFunction<String, ShardKey, Fault> shardPlan = (method, shard) -> Fault.NONE;
+    private final List<Runnable> subscriptions = new ArrayList<>();
     private boolean deaf;
     private Supplier<Duration> sinceProof = () -> Subscription.UNPROVEN;
     private String refused = "";
@@ -126,6 +129,11 @@ final class FaultyStore {
         deaf = true;
     }
 
+    /** The connection of the subscriptions has been replaced: a wakeup may have been lost, so consumers claim at once. */
+    void resubscribe() {
+        subscriptions.forEach(Runnable::run);
+    }
+
     /** From now on subscriptions prove that wakeups arrive, until they last did so this long ago. */
     void proveWakeups(Supplier<Duration> sinceProof) {
         this.sinceProof = sinceProof;
@@ -188,6 +196,9 @@ final class FaultyStore {
                                 listener.onEarlierDue(shard, due);
                             }
                         };
+                        ((Collection<?>) arguments[0])
+                                .forEach(shard -> subscriptions.add(
+                                        () -> listener.onEarlierDue((ShardKey) shard, Instant.EPOCH)));
                     }
                     Object reply;
                     try {

@@ -18,6 +18,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ class OutageTests {
     private static final RetryPolicy ONE_ATTEMPT = RetryPolicy.fixed(1, Duration.ZERO);
 
     private final TestQueue queue = new TestQueue();
+    private long deadClaims;
 
     @ParameterizedTest
     @CsvSource({
@@ -182,8 +184,7 @@ class OutageTests {
     void takesBackWhatADeadNodeHeldAlthoughTheLineFailsAgainAndAgain() {
         queue.start(listener(), message -> {});
         queue.time.advance(Duration.ofSeconds(1));
-        queue.memory.send(new ShardKey(TOPIC, 0), List.of(message("a", Duration.ZERO)));
-        queue.memory.claim(new ShardKey(TOPIC, 0), new Claim("dead", 1, 1, 1, Duration.ofSeconds(1), List.of()));
+        holdByADeadNode("a", Duration.ofSeconds(1));
         for (int i = 0; i < 10; i++) {
             queue.line.away();
             queue.time.advance(Duration.ofMillis(2_500));
@@ -272,6 +273,127 @@ class OutageTests {
         assertThat(queue.stats().dead()).isZero();
     }
 
+    /** No call fails, but the connection of the subscriptions breaks, so all consumers claim at once. By the new clock all leases are over. */
+    @ParameterizedTest
+    @CsvSource({"2, 1", "1, 2"})
+    void runsNothingTwiceAfterAFailOverThatFailedNoCallToAServerWhoseClockIsAhead(int concurrency, int messages) {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint =
+                listener().ackMode(AckMode.MANUAL).concurrency(concurrency).maxLeaseExpirations(1);
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        queue.start(endpoint, message -> running.add(message.acknowledgment()));
+        queue.send("m0", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.start(otherNode(otherLine), endpoint, message -> running.add(message.acknowledgment()));
+        IntStream.range(1, messages).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(1));
+        stepAhead(Duration.ofSeconds(40));
+        otherLine.resubscribe();
+        queue.line.resubscribe();
+        queue.time.advance(Duration.ofMinutes(1));
+        running.forEach(Acknowledgment::acknowledge);
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runs).hasSize(messages);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(messages);
+        assertThat(queue.stats().counters().lost()).isZero();
+    }
+
+    /** It has proof that no wakeup was lost, and its leases last longer than that. */
+    @Test
+    void leavesTimeForAConsumerThatSeesTheStepOfTheClockTenSecondsLater() {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint =
+                listener().ackMode(AckMode.MANUAL).concurrency(2).lease(Duration.ofMinutes(1));
+        queue.line.proveWakeups(() -> Duration.ZERO);
+        queue.start(endpoint, message -> running.add(message.acknowledgment()));
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        queue.start(otherNode(otherLine), endpoint, message -> {});
+        queue.time.advance(MILLI);
+        stepAhead(Duration.ofMinutes(2));
+        otherLine.resubscribe();
+        queue.time.advance(Duration.ofMinutes(2));
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.stats().counters().lost()).isZero();
+    }
+
+    @Test
+    void takesBackWhatADeadNodeHeldAfterAStepOfTheClock() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        holdByADeadNode("before", Duration.ofSeconds(10));
+        stepAhead(Duration.ofSeconds(40));
+        queue.time.advance(Duration.ofSeconds(1));
+        holdByADeadNode("after", Duration.ofSeconds(5));
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(7));
+
+        assertThat(queue.runs).isEmpty();
+        // Not one with each claim, as the clock of the store would suggest.
+        assertThat(queue.line.takeCalls()).contains("claim").doesNotContain("reap");
+
+        queue.time.advance(Duration.ofSeconds(3));
+        assertThat(queue.runIds()).containsExactly("before");
+        queue.time.advance(Duration.ofSeconds(4));
+        assertThat(queue.runIds()).containsExactly("before", "after");
+    }
+
+    @Test
+    void takesBackWhatADeadNodeHeldAlthoughServersWithTwoClocksAnswerInTurn() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        stepAhead(Duration.ofSeconds(40));
+        queue.time.advance(Duration.ofSeconds(1));
+        holdByADeadNode("a", Duration.ofSeconds(5));
+        for (int i = 0; i < 20; i++) {
+            queue.storeClockOffset.set(TimeUnit.SECONDS.toMicros(i % 2 == 0 ? 0 : 40));
+            queue.time.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    /** A reply that is slow, or a clock that steps back, moves the end of no lease. */
+    @Test
+    void takesSlowRepliesAndAStepBackForNoStepAhead() {
+        queue.start(listener(), message -> {});
+        queue.time.advance(Duration.ofSeconds(1));
+        stepAhead(Duration.ofSeconds(-40));
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.plan(method -> {
+            queue.time.pass(Duration.ofSeconds(3));
+            return Fault.NONE;
+        });
+        queue.time.advance(Duration.ofSeconds(20));
+        queue.line.heal();
+        holdByADeadNode("a", Duration.ofSeconds(5));
+        queue.time.advance(Duration.ofSeconds(7));
+
+        assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    private DelayQueueEngine otherNode(FaultyStore line) {
+        return queue.builder(queue.time.node(), line.asStore()).build();
+    }
+
+    private void stepAhead(Duration step) {
+        queue.storeClockOffset.addAndGet(TimeUnit.MILLISECONDS.toMicros(step.toMillis()));
+    }
+
+    private void holdByADeadNode(String id, Duration lease) {
+        ShardKey shard = new ShardKey(TOPIC, 0);
+        queue.memory.send(shard, List.of(message(id, DueTime.at(Instant.EPOCH))));
+        Claim claim = new Claim("dead", ++deadClaims, 1, 1, lease, List.of());
+        assertThat(queue.memory.claim(shard, claim).deliveries()).hasSize(1);
+    }
+
     @ParameterizedTest
     @CsvSource({"NONE", "LOST_REQUEST", "LOST_REPLY"})
     void tellsOnceOfADeath(Fault fault) {
@@ -355,7 +477,11 @@ class OutageTests {
     }
 
     private static NewMessage message(String text, Duration delay) {
+        return message(text, DueTime.after(delay));
+    }
+
+    private static NewMessage message(String text, DueTime due) {
         Bytes body = Bytes.of(text.getBytes(UTF_8));
-        return new NewMessage(text, DueTime.after(delay), new Envelope(1, Map.of(), null, body).encode());
+        return new NewMessage(text, due, new Envelope(1, Map.of(), null, body).encode());
     }
 }

@@ -13,6 +13,7 @@ import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.StoppedKeys;
 import io.easykit.delayqueue.store.Target;
@@ -156,7 +157,9 @@ class OrderingFaultTests {
                 new Step("extend", (s, store) -> store.extend(KEY, s.leases(ids("run:a")), Duration.ofMinutes(1))),
                 new Step("reap", (s, store) -> store.reap(KEY, 100, 3, Duration.ZERO)),
                 new Step("reap, stop", (s, store) -> store.reap(KEY, 100, 1, Duration.ZERO)),
-                new Step("reap, skip", (s, store) -> store.reap(KEY, 100, 1, Duration.ZERO, DeadKeyPolicy.SKIP)),
+                new Step(
+                        "reap, skip",
+                        (s, store) -> store.reap(KEY, 100, 1, Duration.ZERO, DeadKeyPolicy.SKIP, QueueStore.ANY_END)),
                 new Step(
                         "cancel a holder",
                         Set.of(id("retry:a")),

@@ -17,6 +17,7 @@ import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Failure;
+import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Repaired;
 import io.easykit.delayqueue.store.Reschedule;
 import io.easykit.delayqueue.store.Settlement;
@@ -160,7 +161,7 @@ class OrderingScriptTests {
 
         assertThat(claimed("p", 2, 10)).containsExactly("~~k~a");
         shard.clock(3000);
-        shard.store.reap(KEY, 10, 2, Duration.ZERO, DeadKeyPolicy.SKIP);
+        shard.store.reap(KEY, 10, 2, Duration.ZERO, DeadKeyPolicy.SKIP, QueueStore.ANY_END);
         assertThat(claimed("p", 3, 10)).containsExactly("~~k~b");
     }
 

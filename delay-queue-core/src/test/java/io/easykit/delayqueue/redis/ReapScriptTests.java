@@ -5,10 +5,12 @@ import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.Reaped;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,35 @@ class ReapScriptTests {
                 m:b two
                 state a=5:0:1:0:1070:o, b=6:0:0:0:810:p
                 waiting a=1070""");
+    }
+
+    /** Their holders renew them once they have seen that the clock has stepped ahead. */
+    @Test
+    void takesNoLeaseThatEndsAfterTheGivenTimeAlthoughItIsOver() {
+        String state =
+                """
+                inflight a=990, b=991, c=1001
+                m:a one
+                m:b two
+                m:c three
+                state a=5:1:0:0:800:o, b=6:0:0:0:810:p, c=7:0:0:0:820:p""";
+        shard.seed(
+                """
+                ZADD inflight 990 a 991 b 1001 c
+                MSET m:a one
+                MSET m:b two
+                MSET m:c three
+                HSET state a 5:1:0:0:800:o b 6:0:0:0:810:p c 7:0:0:0:820:p""");
+
+        assertThat(reap(ms(989))).isEqualTo(new Reaped(ms(1000), ms(990), List.of()));
+        assertThat(shard.state()).isEqualTo(state);
+        assertThat(reap(ms(990)))
+                .isEqualTo(new Reaped(ms(1000), ms(991), List.of(new LostLease(new Lease("a", 5), "o", 1, false))));
+        assertThat(reap(ms(2000)).nextLeaseEnd()).isEqualTo(ms(1001));
+    }
+
+    private Reaped reap(Instant until) {
+        return shard.store.reap(KEY, 10, 3, Duration.ZERO, DeadKeyPolicy.STOP, until);
     }
 
     @Test
