@@ -70,11 +70,14 @@ final class OutboxCommits {
     }
 
     /**
-     * Mark of the transactions that were committed since the last call. Until the first page of a pass is stored, also of those that
-     * commit now: some may be visible already, and their callbacks run later. At each page, a slow commit would hold up the pass.
+     * Mark of the transactions that were committed since the last call, and of those that commit now: some may be visible already, and
+     * their callbacks run later.
+     *
+     * @param leavesOut whether rows that were read stay. Then transactions that commit now count until the first page of a pass is
+     *     stored: at each page they would bring back the same rows, and a slow commit would hold up the pass
      */
-    long takeVisible() {
-        long mark = isFirstPage ? committing() : NONE;
+    long takeVisible(boolean leavesOut) {
+        long mark = isFirstPage || !leavesOut ? committing() : NONE;
         return Math.min(mark, committed.getAndSet(NONE));
     }
 

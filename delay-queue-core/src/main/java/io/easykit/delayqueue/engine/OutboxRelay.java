@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Order.</b> Messages of one owner and one shard are stored in the order of the numbers of their rows, so those of a
  * transaction in the order of its sends. A transaction that commits later than one with greater numbers comes later, but before
- * those that begin after its commit ({@link OutboxCommits}). Messages that the store refuses one by one are overtaken.
+ * those that begin after its commit ({@link OutboxCommits}). Messages that the store refuses one by one are overtaken. While rows are
+ * left out, so is a transaction whose callbacks after the commit have not run when a later page of a pass is read.
  *
  * <p><b>Passes.</b> A whole pass reads all rows. While rows are left out ({@link OutboxBlocks}), a commit does not read them: most
  * passes begin where the last one ended. When a block has ended, a pass begins at the first row, and skips the others that are left
@@ -248,7 +249,7 @@ final class OutboxRelay implements OutboxAdmin {
 
     /** Own rows after the returned number have become visible. If this pass fails, the next one begins there. */
     private long becameVisible() {
-        long number = commits.takeVisible();
+        long number = commits.takeVisible(!blocks.isEmpty());
         lastRead.computeIfPresent(owner(), (owner, last) -> Math.min(last, number));
         blocks.becameVisible(number);
         return number;

@@ -1,6 +1,8 @@
 package io.easykit.delayqueue.engine;
 
+import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueTemplate;
@@ -179,6 +181,90 @@ class OutboxOrderTests {
         queue.time.advance(MILLI);
 
         assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
+    }
+
+    /** Another thread may send as soon as the database has committed. */
+    @Test
+    void aCommitWhoseCallbacksHaveNotRunAtALaterPageComesBeforeTransactionsThatBeginAfterIt() {
+        TestTransactions.Suspended first = openTransactionThatIsVisibleFirst("one");
+        sendManyAndCommit(TOPIC, 150);
+        int[] pages = {0};
+        outbox.before = call -> {
+            if (call.equals("rows") && ++pages[0] == 2) {
+                outbox.heal();
+                transactions.resume(first);
+                transactions.beginCommit();
+                commitWithoutOtherCallbacks();
+                sendAndCommit("three");
+            }
+        };
+        queue.time.advance(MILLI);
+
+        assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
+    }
+
+    /** Its rows may be visible at each page. */
+    @Test
+    void readsNoPageTwiceBesideCommitsThatTakeLong() {
+        TestTransactions.Suspended first = openTransactionThatIsVisibleFirst("one");
+        sendManyAndCommit(TOPIC, 1_000);
+        beginCommit(first);
+        int[] commits = {0};
+        outbox.before = call -> {
+            if (call.equals("rows")) {
+                transactions.begin();
+                queue.send("c" + commits[0]++, HOUR);
+                transactions.beginCommit();
+                transactions.leave();
+            }
+        };
+        outbox.takeCalls();
+        queue.time.advance(MILLI);
+
+        assertThat(stored()).hasSize(1_000);
+        assertThat(outbox.takeCalls()).filteredOn("rows"::equals).hasSize(11);
+    }
+
+    /** The rows that are left out fill a page. */
+    @Test
+    void aCommitThatTakesLongHoldsUpNoPassWhileRowsAreLeftOut() {
+        queue.line.planByShard(shard -> shard.equals(new ShardKey(SHARDED, 0)) ? Fault.REJECTED : Fault.NONE);
+        TestTransactions.Suspended first = openTransactionThatIsVisibleFirst("one");
+        sendManyAndCommit(SHARDED, 600);
+        beginCommit(first);
+        queue.time.advance(MILLI);
+
+        assertThat(tables.ids()).hasSizeGreaterThan(100).allMatch(id -> MessageIds.shardOf(id, SHARDS, SHARDS) == 0);
+        assertThat(stored()).hasSize(600 - tables.rows.size());
+    }
+
+    /** The database is the first of its participants. */
+    private TestTransactions.Suspended openTransactionThatIsVisibleFirst(String id) {
+        transactions.begin();
+        outbox.withdraw(relay.owner(), List.of());
+        queue.send(id, HOUR);
+        return transactions.suspend();
+    }
+
+    private void sendManyAndCommit(String topic, int messages) {
+        transactions.begin();
+        IntStream.range(0, messages)
+                .forEach(i ->
+                        template.send(OutgoingMessage.of(topic, "x").id("m" + i).in(HOUR)));
+        transactions.commit();
+    }
+
+    private void beginCommit(TestTransactions.Suspended transaction) {
+        transactions.resume(transaction);
+        transactions.beginCommit();
+        transactions.leave();
+    }
+
+    private void commitWithoutOtherCallbacks() {
+        assertThatThrownBy(() -> transactions.finishCommit(() -> {
+                    throw new IllegalStateException("The others run later");
+                }))
+                .hasMessage("The others run later");
     }
 
     /** Shards are away in turn, transactions overlap, and the database fails now and then. */
