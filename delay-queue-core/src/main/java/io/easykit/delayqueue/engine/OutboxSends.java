@@ -8,6 +8,7 @@ import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.Transactions;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -58,17 +59,39 @@ final class OutboxSends {
                 .toList();
         List<OutgoingMessage> rest =
                 messages.stream().filter(message -> !isForOutbox(message)).toList();
-        // The rest first: if it fails, no row is left that the caller does not know.
-        Iterator<SendResult> sent = rest.isEmpty()
-                ? List.<SendResult>of().iterator()
-                : others.apply(rest).iterator();
-        Iterator<SendResult> kept = write(present, transaction, rows)
-                ? rows.stream().map(OutboxSends::pending).iterator()
-                : others.apply(messages.stream().filter(this::isForOutbox).toList())
-                        .iterator();
+        // The rows first: unlike messages that are stored or kept, they can be taken back.
+        if (!write(present, transaction, rows)) {
+            return others.apply(messages);
+        }
+        Iterator<SendResult> kept = rows.stream().map(OutboxSends::pending).iterator();
+        Iterator<SendResult> sent = sendRest(rest, others, () -> withdraw(present, rows));
         List<SendResult> results = new ArrayList<>(messages.size());
         messages.forEach(message -> results.add(isForOutbox(message) ? kept.next() : sent.next()));
         return results;
+    }
+
+    private static Iterator<SendResult> sendRest(
+            List<OutgoingMessage> rest, Function<List<OutgoingMessage>, List<SendResult>> others, Runnable undo) {
+        if (rest.isEmpty()) {
+            return Collections.emptyIterator();
+        }
+        try {
+            return others.apply(rest).iterator();
+        } catch (RuntimeException | Error failed) {
+            try {
+                undo.run();
+            } catch (RuntimeException rowsRemain) {
+                failed.addSuppressed(rowsRemain);
+            }
+            throw failed;
+        }
+    }
+
+    private static void withdraw(OutboxRelay relay, List<Written> rows) {
+        for (List<Written> some : Batches.of(rows)) {
+            List<Long> nonces = some.stream().map(row -> row.send().nonce()).toList();
+            relay.outbox().withdraw(relay.owner(), nonces);
+        }
     }
 
     /** Removes messages that the present transaction has written; false if it has written none with this id. */
@@ -134,7 +157,7 @@ final class OutboxSends {
     /** The sends of one transaction, or of a part of it: participations of one transaction share what was written. */
     private final class Participation implements Transactions.Participant {
 
-        /** Nonces by topic and id. Those that were rolled back to a savepoint have no row. */
+        /** Nonces by topic and id. Those that were withdrawn, or rolled back to a savepoint, have no row. */
         private final Map<Map.Entry<String, String>, List<Long>> written;
 
         private final OutboxCommits.Transaction commit = commits.new Transaction();

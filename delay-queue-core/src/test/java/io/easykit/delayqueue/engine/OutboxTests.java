@@ -11,6 +11,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -803,6 +804,73 @@ class OutboxTests {
         outbox.away();
 
         assertThatThrownBy(() -> queue.send("a", HOUR)).isInstanceOf(SendOutboxException.class);
+    }
+
+    private static List<OutgoingMessage> mixedList() {
+        return List.of(
+                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR),
+                OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR).phase(SendPhase.BEFORE_COMMIT),
+                OutgoingMessage.of(TOPIC, "x").id("c").in(HOUR).phase(SendPhase.IMMEDIATELY));
+    }
+
+    @Test
+    void sendsNothingOfAMixedListIfTheDatabaseFails() {
+        transactions.begin();
+        outbox.away();
+
+        assertThatThrownBy(() -> template.sendAll(mixedList())).isInstanceOf(SendOutboxException.class);
+        outbox.heal();
+        transactions.commit();
+        advance(Duration.ofSeconds(1));
+        assertThat(queue.stats().counters().sent()).isZero();
+    }
+
+    @Test
+    void keepsNothingOfAMixedListIfTheStoreFails() {
+        transactions.begin();
+        queue.send("before", HOUR);
+        queue.line.away();
+
+        assertThatThrownBy(() -> template.sendAll(mixedList())).isInstanceOf(DelayQueueException.class);
+        queue.line.heal();
+        assertThat(template.cancel(TOPIC, "a")).isEqualTo(ChangeOutcome.GONE);
+        transactions.commit();
+        advance(Duration.ofSeconds(1));
+        assertThat(isStored("before")).isTrue();
+        assertThat(queue.stats().counters().sent()).isEqualTo(1);
+        assertThat(tables.rows).isEmpty();
+    }
+
+    @Test
+    void keepsNothingOfALongMixedListIfAMessageIsTooLarge() {
+        List<OutgoingMessage> list = new ArrayList<>();
+        IntStream.range(0, 250)
+                .forEach(
+                        i -> list.add(OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR)));
+        list.add(OutgoingMessage.of(TOPIC, "x".repeat(2 << 20)).phase(SendPhase.BEFORE_COMMIT));
+        transactions.begin();
+
+        assertThatThrownBy(() -> template.sendAll(list)).isInstanceOf(MessageTooLargeException.class);
+        transactions.commit();
+        assertThat(tables.rows).isEmpty();
+    }
+
+    /** The transaction decides. */
+    @Test
+    void throwsWhatTheStoreThrewIfTheRowsOfAMixedListCannotBeTakenBack() {
+        transactions.begin();
+        queue.line.away();
+        outbox.before = call -> {
+            if (call.equals("withdraw")) {
+                throw new SendOutboxException("The database does not answer.", null);
+            }
+        };
+
+        assertThatThrownBy(() -> template.sendAll(mixedList()))
+                .isNotInstanceOf(SendOutboxException.class)
+                .satisfies(failed ->
+                        assertThat(failed.getSuppressed()).singleElement().isInstanceOf(SendOutboxException.class));
+        transactions.rollback();
     }
 
     @Test
