@@ -56,8 +56,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.template = new DefaultDelayQueueTemplate(
                 store, topics, sends.sender(), sends.outbox(), interceptors, settings.loops::nanos);
         String process = settings.node == null ? Heartbeat.Node.processName() : settings.node;
-        Heartbeat.Node node =
-                Heartbeat.Node.of(process, settings.application, settings.versions, settings.heartbeatInterval);
+        var node = Heartbeat.Node.of(process, settings.application, settings.versions, settings.heartbeatInterval);
         this.fleet = new DefaultFleetAdmin(store, topics, node.id(), settings.loops::nanos);
         JobRunner jobs = new JobRunner(store, topics, settings.loops, node.id());
         this.admin = new DefaultDelayQueueAdmin(
@@ -78,6 +77,7 @@ public final class DelayQueueEngine implements AutoCloseable {
                 settings.workers,
                 jobs,
                 settings.sends.replicaWaits,
+                settings.sends.commandTimeout,
                 process);
         this.membership = new Membership(node, context, settings.noConsumerLimits);
     }

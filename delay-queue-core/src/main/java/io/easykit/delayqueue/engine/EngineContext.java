@@ -4,6 +4,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.time.LoopExecutor;
+import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param workers    creates the executor of handlers of a container
  * @param jobs       of the administration: runs while a listener does
  * @param replicaWaits by topic, for messages that the engine sends itself
+ * @param commandTimeout maximum time of the store to wait for a reply
  * @param node       name of this process
  */
 record EngineContext(
@@ -33,4 +35,5 @@ record EngineContext(
         Workers.Factory workers,
         JobRunner jobs,
         Function<String, @Nullable ReplicaWait> replicaWaits,
+        Duration commandTimeout,
         String node) {}

@@ -50,8 +50,7 @@ final class MessageClaimer {
     /** Outages up to this length expire no lease. */
     private static final long LONG_OUTAGE = TimeUnit.SECONDS.toNanos(1);
 
-    /** Other nodes notice the end of an outage up to a second later, and then send their settlements. */
-    private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
+    private static final long LEAST_GRACE = TimeUnit.SECONDS.toNanos(2);
 
     /** Size of a reply that fits into the command timeout on any line. */
     private static final int LEAST_BYTES = 1 << 12;
@@ -271,15 +270,23 @@ final class MessageClaimer {
     }
 
     /**
-     * The store answers again. After a long outage expired leases are not reaped for two seconds: their owners may have
+     * The store answers again. After a long outage expired leases are not reaped for two seconds or longer: their owners may have
      * finished the messages, and settle them now. On a line that fails again and again this happens once in a while only, so
      * that the messages of a dead node are reaped nevertheless.
      */
     void outageHasEnded(long since) {
         long now = context.nanos();
         if (now - since >= LONG_OUTAGE && now - graceUntil >= BETWEEN_GRACES) {
-            graceUntil = now + GRACE;
+            graceUntil = now + grace(context.commandTimeout());
         }
+    }
+
+    /**
+     * When an outage ends, another node may still wait for the reply to a call, as long as for two timeouts. It calls again up to a
+     * second later, and then sends its settlements.
+     */
+    private static long grace(Duration commandTimeout) {
+        return Math.max(LEAST_GRACE, TimeUnit.SECONDS.toNanos(1) + 2 * commandTimeout.toNanos());
     }
 
     private void reap() {

@@ -4,6 +4,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.store.FlowShare;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
@@ -12,6 +13,7 @@ import java.util.function.LongSupplier;
  * @param limits share of the shard
  * @param lenders of further permits
  * @param events log lines and events of the shard
+ * @param commandTimeout maximum time of the store to wait for a reply
  * @param clock   of this node, in nanoseconds; it only moves forward
  */
 record ShardContext(
@@ -21,6 +23,7 @@ record ShardContext(
         Lenders lenders,
         QueueBackend store,
         ShardEvents events,
+        Duration commandTimeout,
         LongSupplier clock) {
 
     static ShardContext of(ContainerContext container, ShardKey shard) {
@@ -33,6 +36,7 @@ record ShardContext(
                 container.lenders(),
                 engine.store(),
                 new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
+                engine.commandTimeout(),
                 engine.loops()::nanos);
     }
 

@@ -153,31 +153,38 @@ class OutageTests {
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
     }
 
-    @Test
-    void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished() {
-        List<Acknowledgment> running = new ArrayList<>();
-        ListenerEndpoint.Builder endpoint =
-                listener().ackMode(AckMode.MANUAL).maxLeaseExpirations(1).lease(Duration.ofSeconds(5));
-        FaultyStore otherLine = new FaultyStore(queue.memory);
-        DelayQueueEngine other =
-                queue.builder(queue.time.node(), otherLine.asStore()).build();
-        queue.start(endpoint, message -> running.add(message.acknowledgment()));
-        queue.send("a", Duration.ZERO);
-        queue.time.advance(MILLI);
-        queue.start(other, endpoint, message -> {});
-        queue.time.advance(Duration.ofSeconds(1));
-        queue.line.away();
-        otherLine.away();
-        running.get(0).acknowledge();
-        queue.time.advance(Duration.ofSeconds(20));
-        otherLine.heal();
-        queue.time.advance(Duration.ofMillis(1_200));
-        queue.line.heal();
-        queue.time.advance(Duration.ofSeconds(10));
+    /** One of them may wait for two timeouts when the outage ends. Pauses between calls are random. */
+    @ParameterizedTest
+    @CsvSource({"250, 1200", "1000, 2800"})
+    void leavesTimeAfterAnOutageForOtherNodesToTellWhatHasFinished(int commandTimeout, int later) {
+        Duration timeout = Duration.ofMillis(commandTimeout);
+        for (int i = 0; i < 20; i++) {
+            TestQueue one = new TestQueue(builder -> builder.commandTimeout(timeout));
+            List<Acknowledgment> running = new ArrayList<>();
+            ListenerEndpoint.Builder endpoint =
+                    listener().ackMode(AckMode.MANUAL).maxLeaseExpirations(1).lease(Duration.ofSeconds(5));
+            FaultyStore otherLine = new FaultyStore(one.memory);
+            DelayQueueEngine other = one.builder(one.time.node(), otherLine.asStore())
+                    .commandTimeout(timeout)
+                    .build();
+            one.start(endpoint, message -> running.add(message.acknowledgment()));
+            one.send("a", Duration.ZERO);
+            one.time.advance(MILLI);
+            one.start(other, endpoint, message -> {});
+            one.time.advance(Duration.ofSeconds(1));
+            one.line.away();
+            otherLine.away();
+            running.get(0).acknowledge();
+            one.time.advance(Duration.ofSeconds(20));
+            otherLine.heal();
+            one.time.advance(Duration.ofMillis(later));
+            one.line.heal();
+            one.time.advance(Duration.ofSeconds(10));
 
-        assertThat(queue.runs).hasSize(1);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().dead()).isZero();
+            assertThat(one.runs).hasSize(1);
+            assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
+            assertThat(one.stats().dead()).isZero();
+        }
     }
 
     @Test
