@@ -18,7 +18,8 @@ import java.util.List;
  * <p>A live message is in exactly one place: <em>waiting</em>, <em>in flight</em> or <em>dead</em>. A claim moves due
  * messages to in flight, under a lease and a delivery number; the pair of id and number, a {@link Lease}, is the fencing
  * token of acknowledge, fail, release and extend. These change nothing unless the message is in flight under that very
- * number, and return the {@link Settlement}. Numbers rise and never repeat in a shard.
+ * number, and return the {@link Settlement}. Numbers rise and do not repeat in a shard, unless the store has lost writes and its clock
+ * has stepped back.
  *
  * <p><b>Ordering keys.</b> The id of a message may carry one ({@link io.easykit.delayqueue.support.NameRules#orderingKey}). A message holds
  * its key from its first claim until it ends, and may hold it on as a dead letter. No claim hands out a message whose key another

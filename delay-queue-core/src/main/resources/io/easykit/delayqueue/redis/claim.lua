@@ -273,7 +273,7 @@ local function claim(lastNumber)
   if #ids == 0 then return end
   if flow then flow.use(math.max(0, #ids - flow.borrowed)) end
   if not hasWritten then allowWhenFull() end
-  -- The clock is the floor, so that a fail-over that lost the last number does not give it twice.
+  -- The clock is the floor, so that a fail-over that lost the last number does not give it twice, unless the clock has stepped back.
   local number = math.max(lastNumber + 1, micros)
   redis.call('HSET', settings, 'number', string.format('%d', number + #ids - 1))
   hold(ids)
