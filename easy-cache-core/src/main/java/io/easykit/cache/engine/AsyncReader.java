@@ -202,12 +202,18 @@ final class AsyncReader {
             @Nullable LoadResult<V> result,
             @Nullable Throwable thrown) {
         if (failureOf(result, thrown) instanceof StoreUnavailableException away) {
-            call.step(() -> CompletableFuture.completedFuture(
-                            resultOf(() -> fallback.fetchWithoutStore(call.read(), away))))
+            call.step(() -> withoutStore(call, away))
                     .whenComplete((without, rejected) -> complete(promise, call, without, rejected));
         } else {
             complete(promise, call, result, thrown);
         }
+    }
+
+    /** The call that failed may be the first one of the read, which has not been checked then. */
+    private <V> CompletableFuture<LoadResult<V>> withoutStore(AsyncCall<V> call, StoreUnavailableException away) {
+        return call.loader().mayBeCached()
+                ? CompletableFuture.completedFuture(resultOf(() -> fallback.fetchWithoutStore(call.read(), away)))
+                : uncached(call.loader());
     }
 
     private static <V> void complete(

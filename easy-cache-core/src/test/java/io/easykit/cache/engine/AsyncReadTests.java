@@ -457,9 +457,11 @@ class AsyncReadTests {
         }
     }
 
-    @Test
-    void aReadThatMayNotBeCachedIsLoadedOrRefused() throws Exception {
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void aReadThatMayNotBeCachedIsLoadedOrRefused(State store) throws Exception {
         IllegalArgumentException refusal = new IllegalArgumentException("another tenant");
+        Objects.requireNonNull(cache.availability("default")).force(store);
         assertThat(result(cache.async().fetch(key, new Checked(null), any -> true)))
                 .isEqualTo("old");
         assertThat(failure(cache.async().fetch(key, new Checked(refusal), any -> true)))
@@ -468,9 +470,28 @@ class AsyncReadTests {
         assertThat(bench.store.parts(key)).isEmpty();
 
         assertThat(result(read(cache, key))).isEqualTo("old");
+        assertThat(loads).as("of what is kept").hasValue(2);
         assertThat(result(cache.async().fetch(key, new Checked(refusal), any -> true)))
                 .as("a hit calls no loader")
                 .isEqualTo("old");
+    }
+
+    /** The store counts as available, so the failed call is the only one. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void aReadWhoseCallOfTheStoreFailsIsCheckedToo(Consistency consistency) throws Exception {
+        CacheKey<String> entry = Workbench.spec(consistency).key(1);
+        IllegalArgumentException refusal = new IllegalArgumentException("another tenant");
+        bench.store.failNext(Operation.READ, Fault.LOST_REQUEST);
+        assertThat(failure(cache.async().fetch(entry, new Checked(refusal), any -> true)))
+                .isSameAs(refusal);
+        assertThat(loads).hasValue(0);
+
+        bench.store.failNext(Operation.READ, Fault.LOST_REQUEST);
+        assertThat(result(cache.async().fetch(entry, new Checked(null), any -> true)))
+                .isEqualTo("old");
+        assertThat(loads).hasValue(1);
+        assertThat(bench.store.parts(entry)).isEmpty();
     }
 
     /** The thread goes on with other work while the value is on its way. */

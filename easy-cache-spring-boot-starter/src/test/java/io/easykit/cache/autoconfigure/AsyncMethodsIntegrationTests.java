@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability;
+import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
@@ -19,6 +21,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -780,6 +783,48 @@ class AsyncMethodsIntegrationTests {
             TENANT.remove();
         }
         assertThat(target.loads).hasValue(0);
+    }
+
+    /** Runs a check while the other node has no Redis. */
+    private static void inAnOutageElsewhere(Runnable check) {
+        Availability redis =
+                Objects.requireNonNull(other.getBean(EasyCache.class).availability("default"));
+        redis.force(State.UNAVAILABLE);
+        try {
+            check.run();
+        } finally {
+            redis.reset();
+            await().atMost(WAIT).until(() -> redis.state() == State.AVAILABLE);
+        }
+    }
+
+    @Test
+    void theKeyIsThatOfTheCallersThreadInAnOutageToo() {
+        TENANT.set("a");
+        try {
+            inAnOutageElsewhere(() -> {
+                assertThat(failure(elsewhere.ofTenant(id)))
+                        .isInstanceOf(InvalidCacheCallException.class)
+                        .hasMessageContaining("The method has not run");
+                assertThat(failure(elsewhere.ofTenantReactively(id).retry(1).toFuture()))
+                        .isInstanceOf(InvalidCacheCallException.class);
+            });
+        } finally {
+            TENANT.remove();
+        }
+        assertThat(targetElsewhere.loads).hasValue(0);
+    }
+
+    @Test
+    void aMonoThatIsSubscribedAgainInAnOutageWithAnotherKeyIsNotCached() {
+        inAnOutageElsewhere(() -> {
+            Mono<Long> read = elsewhere.next(new AtomicLong(id));
+
+            assertThat(read.block(WAIT)).isEqualTo(id + 1);
+            assertThat(read.block(WAIT)).isEqualTo(id + 2);
+            assertThat(elsewhere.next(new AtomicLong(id)).block(WAIT)).isEqualTo(id + 1);
+        });
+        assertThat(targetElsewhere.loads).hasValue(3);
     }
 
     /** The first subscription has changed the argument. */

@@ -4,7 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
+import io.easykit.cache.Availability;
+import io.easykit.cache.Availability.State;
+import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.test.RawRedis;
@@ -12,6 +16,7 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -233,6 +238,39 @@ class SpringCacheThreadStateIntegrationTests {
         refuses(() -> texts.reactively(1).block(Duration.ofSeconds(30)));
 
         assertThat(keys("ec:text::*")).isEmpty();
+    }
+
+    /** Runs a check while the node has no Redis. */
+    private static void inAnOutage(Runnable check) {
+        Availability redis =
+                Objects.requireNonNull(plain.getBean(EasyCache.class).availability("default"));
+        redis.force(State.UNAVAILABLE);
+        try {
+            check.run();
+        } finally {
+            redis.reset();
+            await().atMost(Duration.ofSeconds(30)).until(() -> redis.state() == State.AVAILABLE);
+        }
+    }
+
+    @Test
+    void aReadOfAnotherTenantIsRefusedInAnOutageToo() {
+        inAnOutage(() -> {
+            refuses(() -> texts.later(1).join());
+            refuses(() -> texts.reactively(1).block(Duration.ofSeconds(30)));
+        });
+    }
+
+    @Test
+    void aReadThatIsSubscribedAgainInAnOutageWithAnotherKeyRunsWithoutTheCache() {
+        int before = calls.size();
+        inAnOutage(() -> {
+            Mono<String> read = texts.next(new AtomicReference<>("outage"));
+
+            assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("outage!");
+            assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("outage!!");
+        });
+        assertThat(calls).hasSize(before + 2);
     }
 
     @Test
