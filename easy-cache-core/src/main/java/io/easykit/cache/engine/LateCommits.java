@@ -20,7 +20,7 @@ final class LateCommits {
     private static final Logger log = LoggerFactory.getLogger(LateCommits.class);
 
     /** A connection that is not given back for so long is not waited for, so that nothing stays for ever. */
-    private static final Duration LONGEST = Duration.ofMinutes(10);
+    static final Duration LONGEST = Duration.ofMinutes(10);
 
     private final Queue<Late> waiting = new ConcurrentLinkedQueue<>();
     private final Ticker ticker;
@@ -43,12 +43,16 @@ final class LateCommits {
             if (Thread.currentThread().isInterrupted()) {
                 return; // the worker was stopped, and calls of Redis would fail
             }
-            boolean over = !late.open.getAsBoolean() || ticker.nanoTime() - late.since > LONGEST.toNanos();
             // Several threads may look at the same time.
-            if (over && waiting.remove(late)) {
+            if (isOver(late) && waiting.remove(late)) {
                 late.end.run();
             }
         }
+    }
+
+    private boolean isOver(Late late) {
+        return !late.open.getAsBoolean()
+                || (!(late.open instanceof SecondTime) && ticker.nanoTime() - late.since > LONGEST.toNanos());
     }
 
     /** Reports the updates that wait for their end: no worker ends them any more. Those that wait for a second one have taken effect. */
@@ -67,7 +71,7 @@ final class LateCommits {
         }
     }
 
-    /** Whether an update that has taken effect still waits for its second end. */
+    /** Whether an update that has taken effect still waits for its second end. It bounds that time itself. */
     interface SecondTime extends BooleanSupplier {}
 
     /** The updates of one thread. */

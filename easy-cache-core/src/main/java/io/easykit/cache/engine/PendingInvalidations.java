@@ -35,11 +35,7 @@ final class PendingInvalidations {
     private final Set<Range> overflowed = new LinkedHashSet<>();
     private final Set<Range> raising = new LinkedHashSet<>();
 
-    /**
-     * Prefixes of which entries elsewhere were updated together with entries that are to be dropped, by the hash with
-     * epochs of the latter.
-     */
-    private final Map<Integer, Map<String, CacheSpec<?>>> siblings = new HashMap<>();
+    private final SiblingPrefixes siblings = new SiblingPrefixes();
 
     /** Ranges that are to be raised a second time, with the ticker time at which that is due. */
     private final Map<Range, Long> again = new HashMap<>();
@@ -202,9 +198,15 @@ final class PendingInvalidations {
     }
 
     /** Takes one spec of each prefix of which entries were updated together with those in the range of a hash. */
-    synchronized List<CacheSpec<?>> takeSiblings(int hash) {
-        Map<String, CacheSpec<?>> taken = siblings.remove(hash);
-        return taken == null ? List.of() : List.copyOf(taken.values());
+    List<CacheSpec<?>> takeSiblings(int hash) {
+        return siblings.take(hash);
+    }
+
+    /** Adds prefixes whose epochs are raised after that of a prefix, if that one as a whole is still to be invalidated. */
+    synchronized void raiseAfter(String prefix, Collection<? extends CacheSpec<?>> others) {
+        Stream.concat(overflowed.stream(), raising.stream())
+                .filter(range -> range.prefix.equals(prefix))
+                .forEach(range -> others.forEach(other -> siblings.add(range.hash, other)));
     }
 
     /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Called by every hit. */
@@ -245,14 +247,7 @@ final class PendingInvalidations {
     }
 
     private void addSiblings(CacheKey<?> dropped, List<CacheKey<?>> together) {
-        if (together.isEmpty()) {
-            return;
-        }
-        for (Range range : rangesOf(dropped)) {
-            Map<String, CacheSpec<?>> all = siblings.computeIfAbsent(range.hash, any -> new LinkedHashMap<>());
-            together.forEach(
-                    key -> all.put(key.spec().clusterId() + " " + key.spec().prefix(), key.spec()));
-        }
+        rangesOf(dropped).forEach(range -> together.forEach(key -> siblings.add(range.hash, key.spec())));
     }
 
     private Set<Range> rangesOf(CacheKey<?> key) {

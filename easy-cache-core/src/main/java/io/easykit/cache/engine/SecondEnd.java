@@ -1,9 +1,12 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The time until an update that clears a cache ends for the second time.
@@ -12,11 +15,15 @@ import java.util.Map;
  * an older value of a cleared one. So the update ends once to take effect, and stays prepared: single entries are not stored,
  * and a node that dies leaves the rest to the leases. When every node has read the epochs, it ends again: entries that were
  * computed since are dropped, and the clearing is removed.
+ *
+ * <p>If a clearing is not delivered for a long time, the update does not wait for it any more: so no more is kept in an outage
+ * than prefixes. Those of all its keys are raised after the clearing.
  */
 final class SecondEnd implements LateCommits.SecondTime {
 
     private final Map<CacheCluster, List<CacheKey<?>>> update;
     private final Ticker ticker;
+    private final long since;
     private boolean pending;
     private long due;
 
@@ -24,6 +31,7 @@ final class SecondEnd implements LateCommits.SecondTime {
     SecondEnd(Map<CacheCluster, List<CacheKey<?>>> update, Ticker ticker) {
         this.update = update;
         this.ticker = ticker;
+        this.since = ticker.nanoTime();
         this.pending = isPending();
         this.due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
     }
@@ -45,6 +53,10 @@ final class SecondEnd implements LateCommits.SecondTime {
     public synchronized boolean getAsBoolean() {
         boolean before = pending;
         pending = isPending();
+        if (pending && ticker.nanoTime() - since > LateCommits.LONGEST.toNanos()) {
+            leaveToEpochs();
+            return false;
+        }
         if (before || pending) {
             due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
         }
@@ -54,5 +66,23 @@ final class SecondEnd implements LateCommits.SecondTime {
     private boolean isPending() {
         return update.entrySet().stream().anyMatch(group -> group.getValue().stream()
                 .anyMatch(group.getKey().clearing()::isPending));
+    }
+
+    private void leaveToEpochs() {
+        update.forEach((cluster, keys) -> {
+            Set<CacheSpec<?>> others = othersOf(cluster);
+            PrefixClearing.clearedBy(keys)
+                    .forEach(key -> cluster.pending().raiseAfter(key.spec().prefix(), others));
+        });
+    }
+
+    /** Clearings in one hash are raised in one step. */
+    private Set<CacheSpec<?>> othersOf(CacheCluster cluster) {
+        Set<CacheSpec<?>> others = new LinkedHashSet<>();
+        update.forEach((other, keys) -> {
+            boolean together = other == cluster && cluster.clearing().isOneStep();
+            (together ? PrefixClearing.entriesOf(keys) : keys).forEach(key -> others.add(key.spec()));
+        });
+        return others;
     }
 }

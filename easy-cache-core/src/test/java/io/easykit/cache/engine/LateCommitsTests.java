@@ -36,6 +36,20 @@ class LateCommitsTests {
         assertThat(ends).containsExactly("never closed");
     }
 
+    /** Ended too early, it would leave values that were computed since. */
+    @Test
+    void aSecondEndBoundsItsTimeItself() {
+        boolean[] open = {true};
+        late.add((LateCommits.SecondTime) () -> open[0], () -> ends.add("second time"));
+        clock.advance(LateCommits.LONGEST.plusMillis(1));
+        late.endClosed();
+        assertThat(ends).isEmpty();
+
+        open[0] = false;
+        late.endClosed();
+        assertThat(ends).containsExactly("second time");
+    }
+
     @Test
     void endsTheOthersLaterIfAnEndThrows() {
         late.add(() -> false, () -> {

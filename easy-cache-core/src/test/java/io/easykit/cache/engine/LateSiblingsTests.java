@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * An update in a callback after a commit, of an entry and of another one that is computed from it. Its work is committed when its
@@ -137,6 +138,38 @@ class LateSiblingsTests {
         tick(node, USERS);
 
         assertThat(readFromSource()).isEqualTo("view of new");
+    }
+
+    /** This node does not reach the Redis of the cleared cache, and the other one does. */
+    @ParameterizedTest
+    @ValueSource(strings = {CacheSpec.DEFAULT_CLUSTER, USERS})
+    void valuesThatAreComputedInALongOutageOfAClearingAreDroppedAfterIt(String cluster) {
+        CacheOptions options = CacheOptions.builder()
+                .ttl(Duration.ofHours(1))
+                .staleWindow(Duration.ZERO)
+                .build();
+        CacheKey<String> source = SOURCE.withOptions(options).key(1);
+        view = view.spec().withOptions(options).withClusterId(cluster).key(0);
+        assertThat(readFrom(source)).isEqualTo("view of old");
+        bench.store.fail(Operation.PREPARE_CLEAR, Fault.LOST_REQUEST);
+        bench.store.fail(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        node.update(List.of(source.spec().all(), view), () -> data = "new");
+        for (int minute = 0; minute <= LateCommits.LONGEST.toMinutes(); minute++) {
+            pass(Duration.ofMinutes(1));
+            tickAll(node);
+            assertThat(readFrom(source)).isEqualTo("view of old");
+        }
+        bench.store.back();
+        for (int second = 0; second < 10; second++) {
+            tickAll(node);
+            pass(SECOND);
+        }
+
+        assertThat(readFrom(source)).isEqualTo("view of new");
+    }
+
+    private String readFrom(CacheKey<String> source) {
+        return reader.fetch(view, () -> "view of " + reader.fetch(source, () -> data));
     }
 
     private String readFromSource() {

@@ -111,6 +111,25 @@ class PendingInvalidationsTests {
         assertThat(overflowed()).containsExactlyInAnyOrder("a", "b", "c");
     }
 
+    /** Also while it is being raised, since they are taken afterwards. */
+    @Test
+    void raisesPrefixesAfterOneThatIsStillToBeInvalidated() {
+        CacheSpec<?> other = key("other", 1).spec();
+        pending.raiseAfter("a", List.of(other));
+        pending.overflow(0, "a");
+        pending.raiseAfter("b", List.of(other));
+        assertThat(pending.takeSiblings(0)).isEmpty();
+
+        pending.raiseAfter("a", List.of(other));
+        assertThat(pending.takeSiblings(0)).containsExactly(other);
+        assertThat(pending.takeOverflowed(hash -> true)).hasSize(1);
+        pending.raiseAfter("a", List.of(other, other));
+        assertThat(pending.takeSiblings(0)).containsExactly(other);
+        pending.raised(0, Set.of("a"));
+        pending.raiseAfter("a", List.of(other));
+        assertThat(pending.takeSiblings(0)).isEmpty();
+    }
+
     @Test
     void remembersAnewWhatComesAfterThePrefixesWereTaken() {
         pending.overflow(0, "a");
