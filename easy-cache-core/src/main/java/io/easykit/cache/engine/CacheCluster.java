@@ -113,23 +113,22 @@ final class CacheCluster implements ClusterUpkeep {
     }
 
     synchronized void stop() {
+        List<Runnable> steps = new ArrayList<>();
         if (relay != null) {
-            relay.stop();
+            steps.add(relay::stop);
         }
         if (started) {
             started = false;
-            workers.stop();
-            try {
-                // Those that no round has ended yet. What fails is delivered below.
-                lateCommits.endClosed();
-            } finally {
-                if (outbox != null) {
-                    outbox.stop();
-                }
-                lateCommits.stopped(id);
-                afterStop.stopped();
+            steps.add(workers::stop);
+            // Those that no round has ended yet. What fails is delivered by the last step.
+            steps.add(lateCommits::endClosed);
+            if (outbox != null) {
+                steps.add(outbox::stop);
             }
+            steps.add(() -> lateCommits.stopped(id));
+            steps.add(afterStop::stopped);
         }
+        AllCalls.forEach(steps, Runnable::run);
     }
 
     @Override

@@ -51,9 +51,9 @@ abstract class ClusteredCache implements EasyCache, AutoCloseable {
         clusters.all().forEach(CacheCluster::start);
     }
 
-    /** Stops the recovery workers. Reads and updates go on, but nothing recovers. */
+    /** Stops the recovery workers. Reads and updates go on, but nothing recovers. An error of one Redis leaves out no other. */
     public void stop() {
-        clusters.all().forEach(CacheCluster::stop);
+        AllCalls.forEach(clusters.all(), CacheCluster::stop);
     }
 
     @Override

@@ -86,19 +86,26 @@ final class InvalidationDelivery {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(keys);
         List<CacheKey<?>> together = parts.size() > 1 || update.size() > keys.size() ? List.copyOf(update) : List.of();
         List<CacheKey<?>> delivered = new ArrayList<>();
-        parts.forEach((breaker, part) -> {
-            StoreUnavailableException away = inFlight.run(
-                    part,
-                    () -> sendInvalidations(
-                            breaker, part, token, together, undelivered -> pending.add(undelivered, token, together)));
-            part.forEach(key -> listener.onInvalidation(key, away));
-            if (away == null) {
-                delivered.addAll(part);
-            } else if (breaker.mayWrite()) {
-                retry.accept(breaker);
-            }
-        });
-        ownUpdates.add(keys);
+        try {
+            AllCalls.forEach(parts, (breaker, part) -> {
+                StoreUnavailableException away = inFlight.run(
+                        part,
+                        () -> sendInvalidations(
+                                breaker,
+                                part,
+                                token,
+                                together,
+                                undelivered -> pending.add(undelivered, token, together)));
+                part.forEach(key -> listener.onInvalidation(key, away));
+                if (away == null) {
+                    delivered.addAll(part);
+                } else if (breaker.mayWrite()) {
+                    retry.accept(breaker);
+                }
+            });
+        } finally {
+            ownUpdates.add(keys);
+        }
         return delivered;
     }
 

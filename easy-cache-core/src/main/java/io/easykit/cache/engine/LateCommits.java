@@ -37,17 +37,14 @@ final class LateCommits {
         waiting.add(new Late(open, end, ticker.nanoTime()));
     }
 
-    /** Ends the updates without open work. If an end throws, or this thread is interrupted, the others wait for the next call. */
+    /** Ends the updates without open work. If this thread is interrupted, the others wait for the next call. */
     void endClosed() {
-        for (Late late : List.copyOf(waiting)) {
-            if (Thread.currentThread().isInterrupted()) {
-                return; // the worker was stopped, and calls of Redis would fail
-            }
-            // Several threads may look at the same time.
-            if (isOver(late) && waiting.remove(late)) {
+        AllCalls.forEach(List.copyOf(waiting), late -> {
+            // An interrupt stops the worker, and calls of Redis would fail. Several threads may look at the same time.
+            if (!Thread.currentThread().isInterrupted() && isOver(late) && waiting.remove(late)) {
                 late.end.run();
             }
-        }
+        });
     }
 
     private boolean isOver(Late late) {

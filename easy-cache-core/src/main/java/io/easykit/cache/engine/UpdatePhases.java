@@ -109,18 +109,23 @@ final class UpdatePhases {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         boolean twice = !token.isEmpty() && SecondEnd.isNeeded(groups);
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        groups.forEach(
-                (cluster, group) -> told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
-        if (twice) {
-            whenClosed(groups, new SecondEnd(groups, ticker), () -> endLate(keys, token));
-        } else if (!acknowledged && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
-            told.forEach(CacheCluster::invalidateAgain);
+        try {
+            AllCalls.forEach(
+                    groups,
+                    (cluster, group) ->
+                            told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
+        } finally {
+            if (twice) {
+                whenClosed(groups, new SecondEnd(groups, ticker), () -> endLate(keys, token));
+            } else if (!acknowledged && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
+                AllCalls.forEach(told, CacheCluster::invalidateAgain);
+            }
         }
     }
 
     /** Invalidates after a rollback before the commit. */
     void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
-        byCluster(keys).forEach(CacheCluster::invalidateRolledBack);
+        AllCalls.forEach(byCluster(keys), CacheCluster::invalidateRolledBack);
     }
 
     /** In the order of the keys. */
@@ -207,9 +212,16 @@ final class UpdatePhases {
         Collection<? extends CacheKey<?>> entries = PrefixClearing.entriesOf(update);
         boolean prepared = update.size() == 1 || prepareLate(entries, token);
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        byCluster(update).forEach((cluster, group) -> told.put(cluster, cluster.invalidateLate(group, token, update)));
-        if (!prepared) {
-            told.forEach((cluster, group) -> cluster.invalidateAgain(List.copyOf(PrefixClearing.entriesOf(group))));
+        try {
+            AllCalls.forEach(
+                    byCluster(update),
+                    (cluster, group) -> told.put(cluster, cluster.invalidateLate(group, token, update)));
+        } finally {
+            if (!prepared) {
+                AllCalls.forEach(
+                        told,
+                        (cluster, group) -> cluster.invalidateAgain(List.copyOf(PrefixClearing.entriesOf(group))));
+            }
         }
     }
 
@@ -238,10 +250,16 @@ final class UpdatePhases {
             }
         });
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        groups.forEach((cluster, group) ->
-                told.put(cluster, cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
-        if (keys.size() > 1 && acknowledged.size() < groups.size()) {
-            told.forEach(CacheCluster::invalidateAgain);
+        try {
+            AllCalls.forEach(
+                    groups,
+                    (cluster, group) -> told.put(
+                            cluster,
+                            cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
+        } finally {
+            if (keys.size() > 1 && acknowledged.size() < groups.size()) {
+                AllCalls.forEach(told, CacheCluster::invalidateAgain);
+            }
         }
     }
 }

@@ -97,9 +97,12 @@ final class Updates {
     /** Ends updates that are prepared: now, or when their work is committed. */
     private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged) {
         BooleanSupplier open = transactions.lateCommit();
-        phases.end(keys, open == null ? token : NO_TOKEN, acknowledged);
-        if (open != null) {
-            phases.endWhenClosed(keys, token, open);
+        try {
+            phases.end(keys, open == null ? token : NO_TOKEN, acknowledged);
+        } finally {
+            if (open != null) {
+                phases.endWhenClosed(keys, token, open);
+            }
         }
     }
 

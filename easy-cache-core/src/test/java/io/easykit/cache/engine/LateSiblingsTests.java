@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
@@ -166,6 +167,47 @@ class LateSiblingsTests {
         }
 
         assertThat(readFrom(source)).isEqualTo("view of new");
+    }
+
+    /** A defect in the half of the first Redis. */
+    @Test
+    void theOtherHalfOfAnUpdateEndsAlthoughOneFails() {
+        view = Workbench.cp().key(0);
+        user = user(Consistency.CP);
+        assertThat(read()).isEqualTo("view of old");
+        bench.store.afterNext(Operation.INVALIDATE, LateSiblingsTests::fail);
+
+        assertThatThrownBy(() -> node.update(keys(), () -> data = "new")).hasMessage("a defect");
+
+        assertThat(users.parts(user)).isEmpty();
+    }
+
+    @Test
+    void theOtherMasterIsInvalidatedAlthoughOneFails() {
+        use(Place.TWO_MASTERS, Consistency.CP);
+        bench.transactions.giveBackConnection();
+        assertThat(read()).isEqualTo("view of old");
+        bench.store.afterNext(Operation.INVALIDATE, LateSiblingsTests::fail);
+
+        assertThatThrownBy(() -> node.update(keys(), () -> data = "new")).hasMessage("a defect");
+
+        assertThat(bench.store.parts(user)).isEmpty();
+    }
+
+    @Test
+    void theOtherHalfOfALateEndIsMadeAlthoughOneFails() {
+        use(Place.TWO_REDIS, Consistency.CP);
+        node.update(keys(), () -> "not committed");
+        bench.transactions.giveBackConnection();
+        bench.store.afterNext(Operation.INVALIDATE, LateSiblingsTests::fail);
+
+        tick(node, CacheSpec.DEFAULT_CLUSTER);
+
+        assertThat(users.parts(user)).isEmpty();
+    }
+
+    private static void fail() {
+        throw new IllegalStateException("a defect");
     }
 
     private String readFrom(CacheKey<String> source) {

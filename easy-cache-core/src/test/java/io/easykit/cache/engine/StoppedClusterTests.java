@@ -11,12 +11,14 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Updates while and after a cache stops. */
 class StoppedClusterTests extends TwoNodes {
@@ -162,6 +164,32 @@ class StoppedClusterTests extends TwoNodes {
             assertThatThrownBy(running::stop).hasMessage("a defect");
             assertThat(log.warnings()).singleElement().asString().contains("when the cache was stopped: 1.");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {CacheSpec.DEFAULT_CLUSTER, "other"})
+    void stopsTheOtherRedisAlthoughAnEndFails(String failing) {
+        FaultyCacheStore other = new FaultyCacheStore(bench.clock::millis);
+        EasyCacheEngine running = bench.builder(new JacksonValueCodec())
+                .store("other", other)
+                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .build();
+        List<FaultyCacheStore> stores = List.of(bench.store, other);
+        await().until(() -> stores.stream().allMatch(store -> store.count(Operation.EPOCHS) > 0));
+        Thread stopping = Thread.currentThread();
+        running.cluster(failing).whenClosed(() -> Thread.currentThread() != stopping, () -> {
+            throw new IllegalStateException("a defect");
+        });
+        for (FaultyCacheStore store : stores) {
+            store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
+            store.fail(Operation.DROP, Fault.LOST_REQUEST);
+        }
+        running.invalidate(List.of(key, key.spec().withClusterId("other").key(1)));
+        stores.forEach(FaultyCacheStore::back);
+
+        assertThatThrownBy(running::stop).hasMessage("a defect");
+
+        assertThat(running.clusterIds()).allMatch(id -> running.undelivered(id) == 0);
     }
 
     /** It waits to end a second time, when all nodes have read the epochs. */
