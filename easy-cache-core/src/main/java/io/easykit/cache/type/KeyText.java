@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  *       boolean or a UUID begins with a backslash: {@code \42}.
  *   <li>A list is {@code [a,b,]}. Each element ends with a comma, so a list without elements differs from a list of one
  *       empty text.
- *   <li>Anything else is {@code Type[…]}. In it stands one text, or all fields, where {@code \N} is null. The type keeps
- *       values of two types apart that have the same text.
+ *   <li>A record or an object is {@code Type[from=a,to=b]}: all its fields in the order of their names, where {@code \N} is
+ *       null. So another version of the class, whose fields have another order or other names, gives no key of another value.
+ *   <li>Anything else is {@code Type[…]} with one text. The type keeps values of two types apart that have the same text.
  * </ul>
  *
  * <p>Only types whose values have such a text are accepted: those of {@link PlainKeyTypes}, enums, lists, optionals,
@@ -299,15 +300,18 @@ public final class KeyText {
     }
 
     private static void appendFields(StringBuilder text, String prefix, Object part, List<Field> fields, int depth) {
-        text.append(nameOf(part.getClass())).append('[');
+        text.append(nameOf(part.getClass()));
+        char before = '[';
         for (Field field : fields) {
+            escape(text.append(before), field.getName());
+            text.append('=');
             Object value = ValueFields.read(field, part);
             if (value == null) {
                 text.append(NULL);
             } else {
                 append(text, prefix, value, depth);
             }
-            text.append(',');
+            before = ',';
         }
         text.append(']');
     }

@@ -3,6 +3,7 @@ package io.easykit.cache.type;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,7 @@ final class ValueFields {
 
     private ValueFields() {}
 
-    /** Null if the fields do not decide which values are equal, or cannot be read. */
+    /** In the order of their names. Null if the fields do not decide which values are equal, or cannot be read. */
     static @Nullable List<Field> of(Class<?> type) {
         if (type.getName().startsWith("java.") || (type.isRecord() && hasEqualsOfItsOwn(type))) {
             return null;
@@ -28,6 +29,7 @@ final class ValueFields {
                 fields.add(field);
             }
         }
+        fields.sort(Comparator.comparing(Field::getName));
         return fields.isEmpty() ? null : fields;
     }
 

@@ -384,6 +384,40 @@ class KeyTextTests {
         assertThat(spec.key(java.sql.Time.valueOf("10:11:00")).name()).isEqualTo("any::Date[10\\:11\\:00]");
     }
 
+    /** Versions of one record. */
+    private interface V1 {
+        record Route(String from, @Nullable String to) {}
+    }
+
+    private interface V2 {
+        record Route(@Nullable String to, String from) {}
+    }
+
+    private interface V3 {
+        record Route(String start, @Nullable String to) {}
+    }
+
+    private String inVersion(Object route) {
+        return spec.key(route).name().replaceAll("V\\d", "V");
+    }
+
+    @Test
+    void isThatOfTheSameValueInAnotherVersionOfItsRecord() {
+        assertThat(spec.key(new V1.Route("EUR", "USD")).name())
+                .isEqualTo("any::" + V1.Route.class.getName() + "[from=EUR,to=USD]");
+        assertThat(inVersion(new V2.Route("USD", "EUR"))).isEqualTo(inVersion(new V1.Route("EUR", "USD")));
+        assertThat(inVersion(new V2.Route("EUR", "USD"))).isNotEqualTo(inVersion(new V1.Route("EUR", "USD")));
+        assertThat(inVersion(new V3.Route("EUR", "USD"))).isNotEqualTo(inVersion(new V1.Route("EUR", "USD")));
+    }
+
+    @Test
+    void namesTheFieldsOfSuperclasses() {
+        assertThat(spec.key(new Weight("1.50", "kg")).name())
+                .isEqualTo("any::" + Weight.class.getName() + "[amount=BigDecimal[1.50],unit=kg]");
+        assertThat(spec.key(new V1.Route("a:b", null)).name())
+                .isEqualTo("any::" + V1.Route.class.getName() + "[from=a\\:b,to=\\N]");
+    }
+
     // Types without a text
 
     static final class Mutable {
