@@ -123,9 +123,12 @@ final class InvalidationDelivery {
     private boolean sendAgain(CircuitBreaker breaker, List<CacheKey<?>> keys, String token) {
         try {
             for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
-                remember(breaker, batch, List.of());
+                // Before the command, see below.
+                if (breaker.mayWrite()) {
+                    recent.addRepeated(batch);
+                }
                 store.invalidateNow(batch, token);
-                recent.add(batch);
+                recent.addRepeated(batch);
             }
             return true;
         } catch (StoreUnavailableException away) {

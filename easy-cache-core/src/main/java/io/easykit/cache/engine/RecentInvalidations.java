@@ -9,17 +9,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The invalidations of the last seconds before a partition was lost, to be repeated when it is back: a master that failed
  * over may have acknowledged invalidations that its replica never received. An invalidation is added before it is sent, so a
  * repetition that begins meanwhile includes it. While a partition does not answer none of its
  * keys ages, however long that takes. Bounded; beyond the limit the oldest are removed.
+ *
+ * <p>A repetition counts as an invalidation, because the master that has received it may fail over as well. A line that breaks
+ * again and again would keep all keys for ever, and each repetition drops their values. So repetitions count for
+ * {@link #REPEATED} only.
  */
 final class RecentInvalidations {
 
     /** A failover, and the time until enough calls have failed, fit into it. */
     private static final Duration KEEP = Duration.ofSeconds(30);
+
+    /** Time from the first repetition to the last one that counts, while the partition answers. */
+    static final Duration REPEATED = Duration.ofMinutes(2);
 
     private static final int MOST = 50_000;
 
@@ -42,9 +50,10 @@ final class RecentInvalidations {
      * The last invalidation of a key.
      *
      * @param at ticker time
+     * @param repeatedSince ticker time of its first repetition since the last update; null without one
      * @param together all keys of the update, if some are elsewhere
      */
-    record Recent(CacheKey<?> key, long at, List<CacheKey<?>> together) {}
+    record Recent(CacheKey<?> key, long at, @Nullable Long repeatedSince, List<CacheKey<?>> together) {}
 
     void add(Collection<? extends CacheKey<?>> keys) {
         add(keys, List.of());
@@ -58,8 +67,32 @@ final class RecentInvalidations {
         for (CacheKey<?> key : keys) {
             Recent before = recent.remove(key);
             boolean same = before != null && together.isEmpty();
-            recent.put(key, new Recent(key, now, same ? before.together : together));
+            recent.put(key, new Recent(key, now, null, same ? before.together : together));
         }
+        removeBeyondLimit();
+    }
+
+    /** Adds keys that were invalidated again, without a new update. */
+    synchronized void addRepeated(Collection<? extends CacheKey<?>> keys) {
+        long now = ticker.nanoTime();
+        for (CacheKey<?> key : keys) {
+            Recent before = recent.get(key);
+            long since = sinceWhen(before, now);
+            if (now - since <= REPEATED.toNanos()) {
+                recent.remove(key);
+                recent.put(key, new Recent(key, now, since, before == null ? List.of() : before.together));
+            }
+        }
+        removeBeyondLimit();
+    }
+
+    /** While the partition answers, keys of such an age are forgotten. This one has outlasted an outage: its time begins anew. */
+    private long sinceWhen(@Nullable Recent before, long now) {
+        Long since = before == null || now - before.at > keepNanos ? null : before.repeatedSince;
+        return since == null ? now : since;
+    }
+
+    private void removeBeyondLimit() {
         Iterator<Recent> oldest = recent.values().iterator();
         while (recent.size() > limit) {
             oldest.next();

@@ -167,7 +167,7 @@ final class Redelivery {
                 if (refused.contains(one.key())) {
                     pending.add(List.of(one.key()), NO_TOKEN, one.together());
                 } else {
-                    recent.add(List.of(one.key()));
+                    recent.addRepeated(List.of(one.key()));
                 }
             }
             refuse(pending, refused);

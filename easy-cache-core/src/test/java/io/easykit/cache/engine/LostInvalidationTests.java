@@ -340,6 +340,30 @@ class LostInvalidationTests extends TwoNodes {
         assertThat(a.fetch(key, () -> "never")).isEqualTo("value");
     }
 
+    /** The line breaks before the last repetition is forgotten, and leads to the same server each time. */
+    @Test
+    void areNotRepeatedForEver() {
+        AtomicInteger loads = new AtomicInteger();
+        a.update(List.of(key), () -> null);
+        breakTenTimes(loads);
+        int before = loads.get();
+        breakTenTimes(loads);
+
+        assertThat(before).as("as long as another server may lack it").isGreaterThan(5);
+        assertThat(loads).hasValue(before);
+    }
+
+    private void breakTenTimes(AtomicInteger loads) {
+        for (int i = 0; i < 10; i++) {
+            bench.clock.advance(Duration.ofSeconds(24));
+            tick(a, 1);
+            bench.clock.advance(Duration.ofSeconds(1));
+            bench.store.reconnect();
+            tick(a, 1);
+            b.fetch(key, () -> "load " + loads.incrementAndGet());
+        }
+    }
+
     /** New connections before there is anything to repeat do not hold up the first repetition. */
     @Test
     void areRepeatedAtOnceAfterALineThatBrokeOften() {

@@ -66,6 +66,62 @@ class RecentInvalidationsTests {
         assertThat(all()).containsExactly(key(3), key(4), key(5));
     }
 
+    /** A line that breaks every 25 seconds. */
+    private int repetitions() {
+        for (int times = 0; times < 100; times++) {
+            clock.advance(Duration.ofSeconds(24));
+            recent.forgetOld(key -> true);
+            clock.advance(Duration.ofSeconds(1));
+            if (all().isEmpty()) {
+                return times;
+            }
+            recent.addRepeated(all());
+        }
+        throw new AssertionError("never forgotten");
+    }
+
+    @Test
+    void keepsWhatIsRepeatedForABoundedTime() {
+        add(1);
+        assertThat(repetitions()).as("five of which count").isEqualTo(6);
+    }
+
+    @Test
+    void boundsTheTimeFromTheFirstRepetitionAfterAnUpdateOrAnOutage() {
+        add(1);
+        clock.advance(Duration.ofSeconds(25));
+        recent.addRepeated(all());
+        clock.advance(Duration.ofSeconds(25));
+        add(1);
+        assertThat(repetitions()).isEqualTo(6);
+
+        add(1);
+        recent.addRepeated(all());
+        clock.advance(Duration.ofHours(1));
+        recent.addRepeated(all());
+        recent.forgetOld(key -> true);
+        assertThat(all()).as("the master that received it may fail, too").containsExactly(key(1));
+        assertThat(repetitions()).isEqualTo(5);
+    }
+
+    @Test
+    void keepsTheOtherKeysOfAnUpdateWhenItIsRepeated() {
+        recent.add(List.of(key(1)), List.of(key(1), key(2)));
+        recent.addRepeated(List.of(key(1), key(3)));
+        assertThat(recent.all(key -> true))
+                .extracting(Recent::together)
+                .containsExactly(List.of(key(1), key(2)), List.of());
+    }
+
+    @Test
+    void forgetsTheOldestBeyondItsLimitWhenSomeAreRepeated() {
+        add(1);
+        add(2);
+        add(3);
+        recent.addRepeated(List.of(key(1), key(4)));
+        assertThat(all()).containsExactly(key(3), key(1), key(4));
+    }
+
     private List<CacheKey<?>> all() {
         return recent.all(key -> true).stream().<CacheKey<?>>map(Recent::key).toList();
     }
