@@ -90,6 +90,8 @@ class TranslationsTests {
                 "Redis did not answer in time. The change may have been made, in part or whole. | Redis 未及时响应。修改可能已全部或部分生效。",
                 "the oldest due message waits for 74 s (limit 60 s) | 最早到期的消息已等待 74 s (上限 60 s)",
                 "fencing token 7, lease ends in 12 s | 栅栏令牌 7,租约 12 s 后结束",
+                "is not a Time. Write it as Java does, as in 09:00:00. | 不是 Time。请按 Java 的写法填写,例如 09:00:00。",
+                "is not a Date. Write it as Java does, as in a, b or c. | 不是 Date。请按 Java 的写法填写,例如 a、b 或 c。",
                 "(.*) \\E {1} $1 | (.*) \\E {1} $1",
                 "The parameter {2} $9 is missing. | 缺少参数 {2} $9。"
             })

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the declared type of a key part shows of the texts of its values, so that two declarations of one part can be compared.
  *
- * @param kind of the text; null if it depends on the value
+ * @param kind of the text; null if it depends on the value. A kind within another one begins with that one and a slash
  * @param content of a list or an {@code Optional}; null if it is unknown, or there is none
  */
 public record DeclaredPart(@Nullable String kind, @Nullable DeclaredPart content) {
@@ -58,6 +58,11 @@ public record DeclaredPart(@Nullable String kind, @Nullable DeclaredPart content
         if (kind == null || other.kind == null) {
             return true;
         }
-        return kind.equals(other.kind) && (content == null || other.content == null || content.mayEqual(other.content));
+        return (isWithin(kind, other.kind) || isWithin(other.kind, kind))
+                && (content == null || other.content == null || content.mayEqual(other.content));
+    }
+
+    private static boolean isWithin(String kind, String other) {
+        return kind.equals(other) || kind.startsWith(other + "/");
     }
 }

@@ -225,7 +225,7 @@ public final class KeyText {
         }
         PlainKeyTypes plain = PlainKeyTypes.find(type);
         if (plain != null) {
-            return plain.tag();
+            return plain.kindOf(type);
         }
         return Modifier.isFinal(type.getModifiers()) || type.isEnum() ? nameOf(type) : null;
     }

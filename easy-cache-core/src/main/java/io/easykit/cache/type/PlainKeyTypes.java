@@ -79,6 +79,11 @@ record PlainKeyTypes(String tag, Function<Object, String> text) {
         return DATES.contains(type.getName()) ? DATE : BY_TYPE.get(type);
     }
 
+    /** The kind of text of a declared type. Values of {@code java.util.Date} may be of its subclasses, whose kinds begin with its own. */
+    String kindOf(Class<?> declared) {
+        return declared.getName().startsWith("java.sql.") ? tag + "/" + declared.getSimpleName() : tag;
+    }
+
     String textOf(Object value) {
         return text.apply(value);
     }

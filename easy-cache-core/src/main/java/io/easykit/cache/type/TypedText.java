@@ -15,8 +15,10 @@ import java.time.Period;
 import java.time.Year;
 import java.time.YearMonth;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Currency;
 import java.util.Date;
@@ -41,6 +43,9 @@ public final class TypedText {
     /** Of the types that {@link PlainKeyTypes} lists. */
     private static final Map<Class<?>, Function<String, Object>> READERS = readers();
 
+    private static final boolean HAS_SQL =
+            ModuleLayer.boot().findModule("java.sql").isPresent();
+
     private TypedText() {}
 
     /**
@@ -64,16 +69,36 @@ public final class TypedText {
             return constant(text, type);
         }
         try {
-            Function<String, Object> reader = READERS.get(type);
+            Function<String, Object> reader = readerOf(type);
             if (reader != null) {
                 return reader.apply(text.strip());
             }
         } catch (RuntimeException unreadable) {
-            throw new UnfitKeyException("is not a " + type.getSimpleName() + ". Write it as Java does"
-                    + (type == Date.class ? ", as in 2030-01-31T09:00:00Z." : "."));
+            throw new UnfitKeyException(
+                    "is not a " + type.getSimpleName() + ". Write it as Java does" + exampleOf(type) + ".");
         }
         throw new UnfitKeyException("is declared as " + declared.getTypeName()
                 + ", which cannot be typed. Give the name of the key instead, as an explanation or Redis shows it.");
+    }
+
+    private static @Nullable Function<String, Object> readerOf(Class<?> type) {
+        // The module java.sql need not be there.
+        return switch (type.getName()) {
+            case "java.sql.Date" -> text -> isLocalDate(text) ? SqlTexts.date(text) : new java.sql.Date(millis(text));
+            case "java.sql.Time" -> text -> isLocalTime(text) ? time(text) : new java.sql.Time(millis(text));
+            case "java.sql.Timestamp" -> text -> java.sql.Timestamp.from(Instant.parse(text));
+            default -> READERS.get(type);
+        };
+    }
+
+    private static String exampleOf(Class<?> type) {
+        return switch (type.getName()) {
+            case "java.util.Date" -> ", as in 2030-01-31T09:00:00Z, 2030-01-31 or 09:00:00";
+            case "java.sql.Date" -> ", as in 2030-01-31";
+            case "java.sql.Time" -> ", as in 09:00:00";
+            case "java.sql.Timestamp" -> ", as in 2030-01-31T09:00:00.123456Z";
+            default -> "";
+        };
     }
 
     private static Map<Class<?>, Function<String, Object>> readers() {
@@ -101,6 +126,7 @@ public final class TypedText {
         readers.put(Period.class, Period::parse);
         readers.put(Currency.class, Currency::getInstance);
         readers.put(ZoneId.class, ZoneId::of);
+        readers.put(ZoneOffset.class, ZoneOffset::of);
         readers.put(Locale.class, TypedText::locale);
         readers.put(Date.class, TypedText::date);
         readers.put(UUID.class, TypedText::uuid);
@@ -168,14 +194,38 @@ public final class TypedText {
         return time;
     }
 
-    /** Reads a date, which has milliseconds. */
+    /** A part of this type may also be a date or a time of SQL, which have texts of their own. */
     private static Object date(String text) {
-        Instant time = Instant.parse(text);
-        Date date = Date.from(time);
-        if (!date.toInstant().equals(time)) {
+        if (isLocalDate(text)) {
+            return SqlTexts.date(text);
+        }
+        return isLocalTime(text) ? time(text) : Date.from(Instant.ofEpochMilli(millis(text)));
+    }
+
+    private static boolean isLocalDate(String text) {
+        return HAS_SQL && text.indexOf('T') < 0 && text.indexOf(':') < 0;
+    }
+
+    private static boolean isLocalTime(String text) {
+        return HAS_SQL && text.indexOf('T') < 0 && text.indexOf(':') >= 0;
+    }
+
+    /** Reads a time, which has milliseconds. */
+    private static Object time(String text) {
+        LocalTime local = LocalTime.parse(text);
+        if (!local.truncatedTo(ChronoUnit.MILLIS).equals(local)) {
             throw new IllegalArgumentException(text);
         }
-        return date;
+        return SqlTexts.time(text);
+    }
+
+    /** Reads an instant of a class that has milliseconds. */
+    private static long millis(String text) {
+        Instant time = Instant.parse(text);
+        if (!time.truncatedTo(ChronoUnit.MILLIS).equals(time)) {
+            throw new IllegalArgumentException(text);
+        }
+        return time.toEpochMilli();
     }
 
     private static Object truth(String text) {

@@ -5,18 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.sql.Time;
+import java.sql.Timestamp;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.Currency;
 import java.util.Date;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +56,19 @@ class TypedTextTests {
                 Arguments.of(Instant.ofEpochSecond(1), Instant.class, "1970-01-01T00:00:01Z"),
                 Arguments.of(Duration.ofMinutes(5), Duration.class, "PT5M"),
                 Arguments.of(ZoneId.of("Asia/Shanghai"), ZoneId.class, "Asia/Shanghai"),
+                Arguments.of(ZoneOffset.ofHours(8), ZoneOffset.class, "+08:00"),
                 Arguments.of(Currency.getInstance("EUR"), Currency.class, "EUR"),
                 Arguments.of(Locale.GERMANY, Locale.class, "de-DE"),
                 Arguments.of(new Date(1000), Date.class, "1970-01-01T00:00:01Z"),
+                Arguments.of(java.sql.Date.valueOf("2030-01-31"), Date.class, "2030-01-31"),
+                Arguments.of(Time.valueOf("10:11:12"), Date.class, "10:11:12"),
+                Arguments.of(new Time(Time.valueOf("10:11:12").getTime() + 7), Date.class, "10:11:12.007"),
+                Arguments.of(java.sql.Date.valueOf("2030-01-31"), java.sql.Date.class, "2030-01-31"),
+                Arguments.of(new java.sql.Date(1007), java.sql.Date.class, "1970-01-01T00:00:01.007Z"),
+                Arguments.of(Time.valueOf("10:11:00"), Time.class, "10:11"),
+                Arguments.of(new Time(Duration.ofDays(9).toMillis()), Time.class, "1970-01-10T00:00:00Z"),
+                Arguments.of(
+                        Timestamp.from(Instant.ofEpochSecond(1, 7)), Timestamp.class, "1970-01-01T00:00:01.000000007Z"),
                 Arguments.of(42, null, "42"),
                 Arguments.of(-42, Object.class, "-42"),
                 Arguments.of(false, null, "false"),
@@ -106,6 +120,13 @@ class TypedTextTests {
                 Arguments.of("1e400", double.class),
                 Arguments.of("1e40", float.class),
                 Arguments.of("1970-01-01T00:00:01.0005Z", Date.class),
+                Arguments.of("10:11:12.0005", Date.class),
+                Arguments.of("2030-02-30", Date.class),
+                Arguments.of("10:11:12.0005", Time.class),
+                Arguments.of("2030-01-31", Time.class),
+                Arguments.of("10:11:12", java.sql.Date.class),
+                Arguments.of("1970-01-01T00:00:01.0005Z", java.sql.Date.class),
+                Arguments.of("2030-01-31", Timestamp.class),
                 Arguments.of("2030-07-01T00:00:00+01:00[Europe/Berlin]", ZonedDateTime.class));
     }
 
@@ -118,6 +139,21 @@ class TypedTextTests {
     }
 
     @Test
+    void showsHowADateIsWritten() {
+        assertThatThrownBy(() -> TypedText.read("31.1.2030", Date.class))
+                .hasMessage(
+                        "is not a Date. Write it as Java does, as in 2030-01-31T09:00:00Z, 2030-01-31 or 09:00:00.");
+        assertThatThrownBy(() -> TypedText.read("31.1.2030", java.sql.Date.class))
+                .hasMessage("is not a Date. Write it as Java does, as in 2030-01-31.");
+        assertThatThrownBy(() -> TypedText.read("9 am", Time.class))
+                .hasMessage("is not a Time. Write it as Java does, as in 09:00:00.");
+        assertThatThrownBy(() -> TypedText.read("31.1.2030", Timestamp.class))
+                .hasMessage("is not a Timestamp. Write it as Java does, as in 2030-01-31T09:00:00.123456Z.");
+        assertThatThrownBy(() -> TypedText.read("31.1.2030", LocalDate.class))
+                .hasMessage("is not a LocalDate. Write it as Java does.");
+    }
+
+    @Test
     void namesTheConstantsOfAnEnum() {
         assertThatThrownBy(() -> TypedText.read("MOON", DayOfWeek.class))
                 .isInstanceOf(UnfitKeyException.class)
@@ -127,7 +163,7 @@ class TypedTextTests {
     record Region(String country, String city) {}
 
     @ParameterizedTest
-    @ValueSource(classes = {Region.class, List.class, Optional.class})
+    @ValueSource(classes = {Region.class, List.class, Optional.class, OptionalInt.class, Class.class})
     void refusesTypesThatCannotBeTyped(Class<?> declared) {
         assertThatThrownBy(() -> TypedText.read("x", declared))
                 .isInstanceOf(UnfitKeyException.class)

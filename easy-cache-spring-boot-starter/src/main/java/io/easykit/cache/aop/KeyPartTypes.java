@@ -1,9 +1,11 @@
 package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.OperationFactory.CacheName;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +35,7 @@ final class KeyPartTypes {
                 List<Declared> all =
                         declared.computeIfAbsent(new Part(cache, types.size(), i), any -> new ArrayList<>());
                 all.forEach(other -> mine.requireMatch(other, cache));
-                if (all.stream().noneMatch(other -> other.type.equals(type))) {
+                if (all.stream().noneMatch(mine::isLike)) {
                     all.add(mine);
                 }
             }
@@ -45,13 +47,30 @@ final class KeyPartTypes {
     private record Declared(CachedMethod where, String text, Type type) {
 
         void requireMatch(Declared other, CacheName cache) {
-            if (!CacheKey.mayBeSamePart(type, other.type)) {
+            if (!CacheKey.mayBeSamePart(type, other.type) && !mayBeOfOneRead(other)) {
                 throw where.problem(
                         "the key part '" + text + "' is a " + type.getTypeName() + ", but a " + other.type.getTypeName()
                                 + " ('" + other.text + "') in " + other.where.describe()
                                 + ", so the two never name the same entry of '" + cache.prefix() + "'",
                         "Declare both with the same type" + conversion(type, other.type) + ".");
             }
+        }
+
+        /** A read of a {@code java.util.Date} may have entries of both updates, with dates and with timestamps of SQL. */
+        private boolean mayBeOfOneRead(Declared other) {
+            return isUpdate() && other.isUpdate() && isDate(type) && isDate(other.type);
+        }
+
+        private boolean isLike(Declared other) {
+            return type.equals(other.type) && isUpdate() == other.isUpdate();
+        }
+
+        private boolean isUpdate() {
+            return where.annotation() == UpdateCache.class;
+        }
+
+        private static boolean isDate(Type type) {
+            return type instanceof Class<?> date && Date.class.isAssignableFrom(date);
         }
 
         private static String conversion(Type... types) {

@@ -10,6 +10,7 @@ import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Time;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -397,6 +398,39 @@ class KeyDeclarationTests {
         public void update(Instant day) {}
     }
 
+    static class SqlDateAndTimestamp {
+        @Cacheable(prefix = "user", keys = "#day")
+        public User find(java.sql.Date day) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#day")
+        public void update(Timestamp day) {}
+    }
+
+    static class TimestampAndSqlDate {
+        @UpdateCache(prefix = "user", keys = "#day")
+        public void update(Timestamp day) {}
+
+        @UpdateCache(prefix = "user", keys = "#day")
+        public void updateAgain(java.sql.Date day) {}
+
+        @Cacheable(prefix = "user", keys = "#day")
+        public User find(Timestamp day) {
+            return new User(1, "");
+        }
+    }
+
+    static class SqlDatesAndTimes {
+        @Cacheable(prefix = "user", keys = "#days")
+        public User find(List<java.sql.Date> days) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "user", keys = "#days")
+        public void update(List<Time> days) {}
+    }
+
     static class ZoneAndText {
         @Cacheable(prefix = "user", keys = "#zone")
         public User find(ZoneId zone) {
@@ -442,6 +476,9 @@ class KeyDeclarationTests {
         refuses(DecimalAndNumber.class, "java.math.BigDecimal", never, number);
         refuses(DecimalsAndNumber.class, "java.math.BigDecimal", never, number);
         refuses(DateAndTime.class, "java.util.Date", never, none);
+        refuses(SqlDateAndTimestamp.class, "java.sql.Timestamp", never, none);
+        refuses(TimestampAndSqlDate.class, "java.sql.Date", never, none);
+        refuses(SqlDatesAndTimes.class, "java.util.List<java.sql.Time>", never, none);
         refuses(ZoneAndText.class, "java.time.ZoneId", never, text);
         refuses(ListsOfOtherElements.class, "java.util.ArrayList<java.lang.String>", never, none);
         refuses(InheritedListOfOtherElements.class, "Optional<java.lang.String>", never, none);
@@ -471,6 +508,19 @@ class KeyDeclarationTests {
         public <T> void updateAny(BigDecimal id, java.sql.Date day, ZoneId zone, List<T> ids) {}
     }
 
+    static class DatesOfSql {
+        @Cacheable(prefix = "sql", keys = "#day")
+        public User find(java.sql.Date day) {
+            return new User(1, "");
+        }
+
+        @UpdateCache(prefix = "sql", keys = "#day")
+        public void update(Date day) {}
+
+        @UpdateCache(prefix = "sql", keys = "#day")
+        public void updateSame(java.sql.Date day) {}
+    }
+
     static class EndlessTypes {
         @Cacheable(prefix = "nested", keys = "#ids")
         public <T extends List<T>> User find(List<T> ids) {
@@ -483,8 +533,10 @@ class KeyDeclarationTests {
 
     @Test
     void takesTypesThatCanHaveTheSameValues() {
-        runner.withBean(Supertypes.class).withBean(EndlessTypes.class).run(context -> assertThat(context)
-                .hasNotFailed());
+        runner.withBean(Supertypes.class)
+                .withBean(DatesOfSql.class)
+                .withBean(EndlessTypes.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static class TwoNumbers {
