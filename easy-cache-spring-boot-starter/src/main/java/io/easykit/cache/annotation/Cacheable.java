@@ -34,7 +34,9 @@ public @interface Cacheable {
 
     /**
      * First part of every key. Methods with the same prefix share their entries. In a class or interface with several
-     * subclasses, {@code {class}} is replaced with the simple name of the concrete class: {@code "{class}.byId"}.
+     * subclasses, {@code {class}} is replaced with the simple name of the concrete class, whose first letter becomes lower
+     * case: {@code "{class}.byId"} is {@code cityService.byId} for a {@code CityService}. Settings and updates name that
+     * prefix.
      */
     String prefix();
 

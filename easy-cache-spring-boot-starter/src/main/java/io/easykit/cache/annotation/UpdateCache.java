@@ -30,7 +30,7 @@ import java.lang.annotation.Target;
 public @interface UpdateCache {
 
     /**
-     * First part of the key, as in {@link Cacheable#prefix()}. The start fails if no {@link Cacheable} and no
+     * First part of the key, as in {@link Cacheable#prefix()}, also with {@code {class}}. The start fails if no {@link Cacheable} and no
      * {@link CacheSpec} bean has this prefix, unless it is listed in {@code easy-cache.external-prefixes}.
      */
     String prefix();
