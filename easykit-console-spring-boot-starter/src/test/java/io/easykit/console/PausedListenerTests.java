@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A node keeps the wish for a listener that it does not have, and ignores it. */
+/** A node keeps the pause request for a listener that it does not have, and ignores it. */
 class PausedListenerTests {
 
     private final FleetAdmin fleet = mock(FleetAdmin.class);
