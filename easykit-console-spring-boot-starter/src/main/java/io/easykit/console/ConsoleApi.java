@@ -12,7 +12,7 @@ public interface ConsoleApi {
     /** Features of users who may save bodies, and the reads behind them, which are recorded. */
     Set<String> FOR_BODIES = Set.of("body", "export");
 
-    /** Feature of users who may look for a text in messages. */
+    /** Feature of users who may search messages for a text. */
     String FOR_SEARCHES = "search";
 
     /** Names of the pages and lists that it fills. */
