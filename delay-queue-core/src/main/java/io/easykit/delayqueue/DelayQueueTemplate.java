@@ -77,7 +77,9 @@ public interface DelayQueueTemplate {
 
     /**
      * Sends many messages, up to a hundred in one call. If the store does not answer, the operation ends after two timeouts,
-     * whatever the number of messages. Inside a transaction either all of them are kept for it or, after an exception, none.
+     * whatever the number of messages. Inside a transaction either all of them are kept for it or, after an exception, none. Only
+     * if the store and then the database fail, messages for the outbox may stay: the exception has a suppressed
+     * {@code SendOutboxException}, and the transaction should roll back.
      *
      * @return one result for each message, in their order
      * @throws BatchSendException if the store did not answer for all of them; it lists the results that are known

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.BatchSendException;
+import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
@@ -8,11 +10,11 @@ import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.Transactions;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -63,34 +65,43 @@ final class OutboxSends {
         if (!write(present, transaction, rows)) {
             return others.apply(messages);
         }
-        Iterator<SendResult> kept = rows.stream().map(OutboxSends::pending).iterator();
-        Iterator<SendResult> sent = sendRest(rest, others, () -> withdraw(present, rows));
-        List<SendResult> results = new ArrayList<>(messages.size());
-        messages.forEach(message -> results.add(isForOutbox(message) ? kept.next() : sent.next()));
-        return results;
-    }
-
-    private static Iterator<SendResult> sendRest(
-            List<OutgoingMessage> rest, Function<List<OutgoingMessage>, List<SendResult>> others, Runnable undo) {
-        if (rest.isEmpty()) {
-            return Collections.emptyIterator();
-        }
         try {
-            return others.apply(rest).iterator();
+            return inOrder(messages, rows, rest.isEmpty() ? List.of() : others.apply(rest));
+        } catch (BatchSendException failed) {
+            BatchSendException ofAll = ofAll(failed, messages, rows);
+            withdraw(present, rows, ofAll);
+            throw ofAll;
         } catch (RuntimeException | Error failed) {
-            try {
-                undo.run();
-            } catch (RuntimeException rowsRemain) {
-                failed.addSuppressed(rowsRemain);
-            }
+            withdraw(present, rows, failed);
             throw failed;
         }
     }
 
-    private static void withdraw(OutboxRelay relay, List<Written> rows) {
-        for (List<Written> some : Batches.of(rows)) {
-            List<Long> nonces = some.stream().map(row -> row.send().nonce()).toList();
-            relay.outbox().withdraw(relay.owner(), nonces);
+    /** The failure of the other messages, with results for all. */
+    private BatchSendException ofAll(BatchSendException failed, List<OutgoingMessage> messages, List<Written> rows) {
+        List<SendResult> results = inOrder(messages, rows, failed.results());
+        DelayQueueException cause = (DelayQueueException) Objects.requireNonNull(failed.getCause());
+        return new BatchSendException(results, failed.unknown(), cause);
+    }
+
+    /** Results of the rows and of the other messages, in the order of the call. */
+    private List<SendResult> inOrder(List<OutgoingMessage> messages, List<Written> rows, List<SendResult> others) {
+        Iterator<SendResult> written = rows.stream().map(OutboxSends::pending).iterator();
+        Iterator<SendResult> sent = others.iterator();
+        return messages.stream()
+                .map(message -> isForOutbox(message) ? written.next() : sent.next())
+                .toList();
+    }
+
+    /** Removes the rows of a list whose rest has failed. */
+    private static void withdraw(OutboxRelay relay, List<Written> rows, Throwable failed) {
+        try {
+            for (List<Written> some : Batches.of(rows)) {
+                List<Long> nonces = some.stream().map(row -> row.send().nonce()).toList();
+                relay.outbox().withdraw(relay.owner(), nonces);
+            }
+        } catch (RuntimeException rowsRemain) {
+            failed.addSuppressed(rowsRemain);
         }
     }
 

@@ -9,9 +9,9 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.BatchSendException;
 import io.easykit.delayqueue.ChangeOutcome;
 import io.easykit.delayqueue.DelayQueueEvent;
-import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.MessageTooLargeException;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -827,17 +827,23 @@ class OutboxTests {
 
     @Test
     void keepsNothingOfAMixedListIfTheStoreFails() {
+        queue.send("known", HOUR);
         transactions.begin();
         queue.send("before", HOUR);
         queue.line.away();
 
-        assertThatThrownBy(() -> template.sendAll(mixedList())).isInstanceOf(DelayQueueException.class);
+        assertThatThrownBy(() -> template.sendAll(mixedList()))
+                .isInstanceOfSatisfying(BatchSendException.class, failed -> {
+                    assertThat(failed.results()).extracting(SendResult::id).containsExactly("a", "b", "c");
+                    assertThat(failed.results()).allMatch(SendResult::isPending);
+                    assertThat(failed.unknown()).extracting(SendResult::id).containsExactly("c");
+                });
         queue.line.heal();
         assertThat(template.cancel(TOPIC, "a")).isEqualTo(ChangeOutcome.GONE);
         transactions.commit();
         advance(Duration.ofSeconds(1));
         assertThat(isStored("before")).isTrue();
-        assertThat(queue.stats().counters().sent()).isEqualTo(1);
+        assertThat(queue.stats().counters().sent()).isEqualTo(2);
         assertThat(tables.rows).isEmpty();
     }
 
