@@ -256,12 +256,15 @@ final class MessageClaimer {
 
     /** Reaps if the last claim has seen expired leases. */
     void reapExpiredLeases() {
-        if (leasesHaveEnded) {
+        if (leasesHaveEnded && !sparesLeases()) {
             reap();
         }
     }
 
-    /** Without a free place there is no claim, but expired leases must be reaped all the same. */
+    /**
+     * Without a free place there is no claim, but expired leases must be reaped all the same. The call is also made while leases are
+     * spared, because the {@link LeaseClock} needs the time in its reply.
+     */
     void pollWithoutPermit() {
         if (isTimeToPoll()) {
             reap();
@@ -289,10 +292,12 @@ final class MessageClaimer {
         return Math.max(LEAST_GRACE, TimeUnit.SECONDS.toNanos(1) + 2 * commandTimeout.toNanos());
     }
 
+    private boolean sparesLeases() {
+        return context.nanos() - graceUntil < 0;
+    }
+
     private void reap() {
-        if (context.nanos() - graceUntil < 0) {
-            return;
-        }
+        boolean spares = sparesLeases();
         Reaped reaped;
         do {
             long asked = context.nanos();
@@ -303,14 +308,14 @@ final class MessageClaimer {
                             context.endpoint().maxLeaseExpirations(),
                             context.endpoint().leaseExpiredDelay(),
                             context.endpoint().deadKeyPolicy(),
-                            leaseClock.at(asked));
+                            spares ? Instant.EPOCH : leaseClock.at(asked));
             readClocks(reaped.now(), asked, context.nanos());
             reaped.lost().forEach(context.events()::leaseExpired);
             if (!reaped.lost().isEmpty()) {
                 pollAt = context.nanos();
             }
         } while (reaped.lost().size() == QueueStore.MAX_BATCH);
-        leasesHaveEnded = false;
+        leasesHaveEnded &= spares;
     }
 
     /** How late a delivery is now. */

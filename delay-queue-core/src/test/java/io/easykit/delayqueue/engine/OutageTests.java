@@ -306,6 +306,59 @@ class OutageTests {
         assertThat(queue.stats().counters().lost()).isZero();
     }
 
+    /** With this timeout it ends no leases for 21 seconds after the outage of its own line. It has no permit, so it does not claim. */
+    @Test
+    void seesAStepOfTheClockWhileItSparesLeasesAfterAnOutage() {
+        Duration timeout = Duration.ofSeconds(10);
+        TestQueue one = new TestQueue(builder -> builder.commandTimeout(timeout));
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).lease(Duration.ofMinutes(1));
+        one.start(endpoint, message -> running.add(message.acknowledgment()));
+        one.send("a", Duration.ZERO);
+        one.time.advance(MILLI);
+        FaultyStore otherLine = new FaultyStore(one.memory);
+        DelayQueueEngine other = one.builder(one.time.node(), otherLine.asStore())
+                .commandTimeout(timeout)
+                .build();
+        one.start(other, endpoint, message -> {});
+        one.line.away();
+        one.time.advance(Duration.ofSeconds(3));
+        one.line.heal();
+        one.time.advance(Duration.ofSeconds(2));
+        one.storeClockOffset.set(TimeUnit.MINUTES.toMicros(2));
+        one.line.resubscribe();
+        otherLine.resubscribe();
+        one.time.advance(Duration.ofMinutes(2));
+        running.get(0).acknowledge();
+        one.time.advance(Duration.ofSeconds(1));
+
+        assertThat(one.runs).hasSize(1);
+        assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(one.stats().counters().lost()).isZero();
+    }
+
+    @Test
+    void takesBackWhatADeadNodeHeldAfterItHasSparedLeasesWithoutAPermit() {
+        List<Acknowledgment> running = new ArrayList<>();
+        queue.start(
+                listener().ackMode(AckMode.MANUAL).lease(Duration.ofMinutes(1)),
+                message -> running.add(message.acknowledgment()));
+        queue.time.advance(Duration.ofSeconds(1));
+        holdByADeadNode("a", Duration.ofSeconds(1));
+        queue.send("b", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.line.away();
+        queue.time.advance(Duration.ofSeconds(3));
+        queue.line.takeCalls();
+        queue.line.heal();
+        queue.time.advance(Duration.ofMillis(1_900));
+        assertThat(queue.line.takeCalls()).contains("reap");
+        assertThat(queue.stats().counters().lost()).isZero();
+
+        queue.time.advance(Duration.ofSeconds(3));
+        assertThat(queue.stats().counters().lost()).isEqualTo(1);
+    }
+
     /** It has proof that no wakeup was lost, and its leases last longer than that. */
     @Test
     void leavesTimeForAConsumerThatSeesTheStepOfTheClockTenSecondsLater() {
