@@ -13,6 +13,7 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.Bytes;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -420,23 +422,47 @@ class OutageTests {
         assertThat(queue.runIds()).containsExactly("a");
     }
 
-    /** A reply that is slow, or a clock that steps back, moves the end of no lease. */
+    /** After a step messages of dead nodes are late. The next reply takes no time, so that it seems to be ahead. */
     @Test
-    void takesSlowRepliesAndAStepBackForNoStepAhead() {
+    void takesASlowReplyForNoStepAhead() {
+        Duration slow = Duration.ofSeconds(3);
         queue.start(listener(), message -> {});
         queue.time.advance(Duration.ofSeconds(1));
-        stepAhead(Duration.ofSeconds(-40));
-        queue.time.advance(Duration.ofSeconds(2));
-        queue.line.plan(method -> {
-            queue.time.pass(Duration.ofSeconds(3));
-            return Fault.NONE;
+        queue.line.changeReplies(reply -> {
+            queue.time.pass(reply instanceof Claimed ? slow : Duration.ZERO);
+            return reply;
         });
-        queue.time.advance(Duration.ofSeconds(20));
-        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(1));
+        queue.line.changeReplies(UnaryOperator.identity());
         holdByADeadNode("a", Duration.ofSeconds(5));
         queue.time.advance(Duration.ofSeconds(7));
 
         assertThat(queue.runIds()).containsExactly("a");
+    }
+
+    /** The step ahead is a second after the step back. */
+    @Test
+    void seesAStepAheadSoonAfterAStepBack() {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint = listener().ackMode(AckMode.MANUAL).concurrency(2);
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        queue.start(endpoint, message -> running.add(message.acknowledgment()));
+        queue.start(otherNode(otherLine), endpoint, message -> running.add(message.acknowledgment()));
+        queue.time.advance(Duration.ofMillis(960));
+        stepAhead(Duration.ofSeconds(-40));
+        queue.time.advance(Duration.ofMillis(950));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        stepAhead(Duration.ofSeconds(40));
+        otherLine.resubscribe();
+        queue.line.resubscribe();
+        queue.time.advance(Duration.ofMinutes(1));
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
+        assertThat(queue.stats().counters().lost()).isZero();
     }
 
     private DelayQueueEngine otherNode(FaultyStore line) {
