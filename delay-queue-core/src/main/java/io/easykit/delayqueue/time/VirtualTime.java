@@ -75,7 +75,11 @@ public final class VirtualTime {
         return Instant.ofEpochSecond(Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1000);
     }
 
-    /** Sets the store's clock, back too. Delays that run are not affected. */
+    /**
+     * Sets the store's clock, back too. Delays that run are not affected. A step ahead of more than a second looks like a fail-over to
+     * a server whose clock is ahead: messages of crashed consumers then come up to 12 s later. {@link #skip} and {@link #advance} move
+     * the clock without a step.
+     */
     public void setClock(Instant now) {
         epochMicros = micros(now) - nanos / 1000;
     }

@@ -40,9 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DelayQueueTester implements AssertProvider<DelayQueueAssert>, AutoCloseable {
 
-    /** Longer than the back-off of a consumer after an outage, and the age of cached figures. */
-    private static final Duration RECOVERY = Duration.ofMinutes(1);
-
     private final TestQueueParts parts;
     private final PayloadCodec codec;
     private final DelayQueueEngine engine;
@@ -193,7 +190,7 @@ public final class DelayQueueTester implements AssertProvider<DelayQueueAssert>,
             if (isOfApplication()) {
                 stopListeners();
             }
-            parts.time().advance(RECOVERY);
+            parts.recover();
         } finally {
             parts.clear();
             parts.startAtPresent();

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.time.VirtualTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -22,6 +23,9 @@ public final class TestQueueParts {
 
     /** Name of the loop that stores the messages of an outbox. */
     private static final String RELAY = "delay-queue-outbox";
+
+    /** Longer than the effects of an outage and of a step of the clock on a consumer, and the age of cached figures. */
+    private static final Duration RECOVERY = Duration.ofMinutes(1);
 
     private final Instant created = present();
     private final VirtualTime time = new VirtualTime(created);
@@ -48,7 +52,10 @@ public final class TestQueueParts {
         return backend;
     }
 
-    /** The outbox of the engine, with the rows of the given one. Its clock is that of the test, and does not follow {@link #startAtPresent}. */
+    /**
+     * The outbox of the engine, with the rows of the given one. Its clock is that of the test, and does not follow
+     * {@link VirtualTime#setClock}.
+     */
     public SendOutbox outbox(SendOutbox rows) {
         VirtualOutbox outbox =
                 new VirtualOutbox(rows, () -> created.toEpochMilli() + TimeUnit.NANOSECONDS.toMillis(time.nanos()));
@@ -70,9 +77,20 @@ public final class TestQueueParts {
         return new DelayQueueTester(this, codec, engine, inTransaction);
     }
 
-    /** Sets the store's clock to the present time. */
+    /** Moves the store's clock to the present time. Time passes if it is behind: consumers take a step ahead for a fail-over. */
     public void startAtPresent() {
-        time.setClock(present());
+        Duration behind = Duration.between(time.now(), present());
+        if (behind.isNegative()) {
+            time.setClock(present());
+        } else {
+            time.skip(behind);
+        }
+    }
+
+    /** Lets consumers recover from faults and from steps of the clock. Then it is the present time. */
+    void recover() {
+        time.setClock(present().minus(RECOVERY));
+        time.advance(RECOVERY);
     }
 
     StoreFaults faults() {

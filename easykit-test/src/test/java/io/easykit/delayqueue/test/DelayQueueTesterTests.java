@@ -269,6 +269,25 @@ class DelayQueueTesterTests {
         assertThat(queue).hasRunTimes(TOPIC, 1);
     }
 
+    /** The listener goes on. It saw the clock of the test. */
+    @Test
+    void endsLeasesInTimeAfterATestThatHasSetTheClock() {
+        queue.listen(
+                ListenerEndpoint.builder("short", "short", String.class)
+                        .lease(Duration.ofSeconds(5))
+                        .build(),
+                message -> {});
+        queue.time().setClock(Instant.EPOCH);
+        queue.advance(Duration.ofSeconds(1));
+
+        queue.reset();
+
+        queue.template().send("short", "x");
+        queue.faults().crashAfterNextHandler();
+        queue.advance(Duration.ofSeconds(6));
+        assertThat(queue).hasRunTimes("short", 2).hasNoMessages("short");
+    }
+
     /** It would wait for 60 s, if nothing ran the loops of the listener. */
     @Test
     @Timeout(30)

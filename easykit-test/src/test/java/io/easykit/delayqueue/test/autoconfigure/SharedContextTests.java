@@ -64,6 +64,9 @@ class SharedContextTests {
 
         @DelayListener(topic = "running")
         void running(String text) {}
+
+        @DelayListener(topic = "short", lease = "5s")
+        void shortLease(String text) {}
     }
 
     @Autowired
@@ -174,9 +177,26 @@ class SharedContextTests {
     void beginsAtThePresentTime() {
         queue.time().setClock(Instant.EPOCH);
 
-        new ResetDelayQueueTestExecutionListener()
-                .beforeTestMethod(new TestContextManager(SharedContextTests.class).getTestContext());
+        beginTestMethod();
 
         assertThat(queue.now()).isBetween(Instant.now().minusSeconds(30), Instant.now());
+    }
+
+    @Test
+    void endsLeasesInTimeInAnOldContext() {
+        queue.time().setClock(Instant.EPOCH);
+        queue.advance(Duration.ofSeconds(1));
+
+        beginTestMethod();
+
+        template.send("short", "x");
+        queue.faults().crashAfterNextHandler();
+        queue.advance(Duration.ofSeconds(6));
+        assertThat(queue).hasRunTimes("short", 2).hasNoMessages("short");
+    }
+
+    private static void beginTestMethod() {
+        new ResetDelayQueueTestExecutionListener()
+                .beforeTestMethod(new TestContextManager(SharedContextTests.class).getTestContext());
     }
 }
