@@ -62,7 +62,7 @@ final class CacheCluster implements ClusterUpkeep {
         this.id = id;
         this.listener = engine.listener();
         this.ticker = engine.ticker();
-        this.lateCommits = new LateCommits(ticker);
+        this.lateCommits = new LateCommits(degraded.maxPendingInvalidations(), ticker);
         this.availability = new ClusterAvailability(id, options.availability(), ticker, this::onAvailability);
         this.near = new NearEntries(levels.near);
         EntryStore evicting = new NearStore(store, near);

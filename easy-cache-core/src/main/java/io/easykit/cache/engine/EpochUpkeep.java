@@ -111,6 +111,7 @@ final class EpochUpkeep {
     private boolean raiseFirst() {
         Map<Integer, Set<String>> left = pending.takeOverflowed(this::isHere);
         Set<String> dropped = new TreeSet<>();
+        Set<String> later = new TreeSet<>();
         try {
             for (int hash : List.copyOf(left.keySet())) {
                 Set<String> prefixes = left.getOrDefault(hash, Set.of());
@@ -118,7 +119,7 @@ final class EpochUpkeep {
                 left.remove(hash);
                 dropped.addAll(prefixes);
                 pending.raised(hash, prefixes);
-                raiseLater(hash, prefixes);
+                later.addAll(raiseLater(hash, prefixes));
             }
         } finally {
             left.forEach((hash, prefixes) -> {
@@ -126,17 +127,24 @@ final class EpochUpkeep {
                 pending.raised(hash, prefixes);
             });
             dropped.forEach(this::warnOfDropped);
+            warnOfSiblings(later);
         }
         return !dropped.isEmpty();
     }
 
-    /** Values computed from dropped entries may have been computed again, before every node had read the new epochs. */
-    private void raiseLater(int hash, Set<String> prefixes) {
+    /**
+     * Values computed from dropped entries may have been computed again, before every node had read the new epochs.
+     *
+     * @return the prefixes of entries that were updated together with dropped ones
+     */
+    private List<String> raiseLater(int hash, Set<String> prefixes) {
         long seen = seenEverywhere(ticker.nanoTime());
         if (hashes > 1) {
             pending.raiseAgain(hash, prefixes, seen);
         }
-        siblings.raise(pending.takeSiblings(hash), seen);
+        List<CacheSpec<?>> together = pending.takeSiblings(hash);
+        siblings.raise(together, seen);
+        return together.stream().<String>map(CacheSpec::prefix).toList();
     }
 
     private void raiseAgain() {
@@ -164,5 +172,16 @@ final class EpochUpkeep {
                 prefix,
                 delivery.clusterId(),
                 where);
+    }
+
+    private void warnOfSiblings(Set<String> prefixes) {
+        if (!prefixes.isEmpty()) {
+            log.warn(
+                    "All entries of {} are dropped, too: they were updated together with entries whose invalidations waited"
+                            + " for Redis '{}', and more of these updates waited than could be kept. They are loaded again when"
+                            + " they are read. If outages last longer, raise 'degraded.max-pending-invalidations'",
+                    prefixes,
+                    delivery.clusterId());
+        }
     }
 }

@@ -23,9 +23,12 @@ final class LateCommits {
     static final Duration LONGEST = Duration.ofMinutes(10);
 
     private final Queue<Late> waiting = new ConcurrentLinkedQueue<>();
+    private final int mostHeldUp;
     private final Ticker ticker;
 
-    LateCommits(Ticker ticker) {
+    /** @param mostHeldUp maximum number of second ends that wait for a delivery; beyond it all of them are left to epochs */
+    LateCommits(int mostHeldUp, Ticker ticker) {
+        this.mostHeldUp = mostHeldUp;
         this.ticker = ticker;
     }
 
@@ -39,12 +42,29 @@ final class LateCommits {
 
     /** Ends the updates without open work. If this thread is interrupted, the others wait for the next call. */
     void endClosed() {
+        leaveIfTooMany();
         AllCalls.forEach(List.copyOf(waiting), late -> {
             // An interrupt stops the worker, and calls of Redis would fail. Several threads may look at the same time.
             if (!Thread.currentThread().isInterrupted() && isOver(late) && waiting.remove(late)) {
                 late.end.run();
             }
         });
+    }
+
+    /** All at once, because each time drops all entries of their prefixes. */
+    private void leaveIfTooMany() {
+        if (waiting.size() <= mostHeldUp) {
+            return;
+        }
+        List<SecondTime> heldUp = waiting.stream()
+                .map(late -> late.open)
+                .filter(SecondTime.class::isInstance)
+                .map(SecondTime.class::cast)
+                .filter(SecondTime::isHeldUp)
+                .toList();
+        if (heldUp.size() > mostHeldUp) {
+            heldUp.forEach(SecondTime::leaveToEpochs);
+        }
     }
 
     private boolean isOver(Late late) {
@@ -69,7 +89,16 @@ final class LateCommits {
     }
 
     /** Whether an update that has taken effect still waits for its second end. It bounds that time itself. */
-    interface SecondTime extends BooleanSupplier {}
+    interface SecondTime extends BooleanSupplier {
+
+        /** Whether it waits for a delivery, which may take as long as an outage. */
+        default boolean isHeldUp() {
+            return false;
+        }
+
+        /** Stops waiting for deliveries: after them, the epochs of all prefixes of the update are raised instead. */
+        default void leaveToEpochs() {}
+    }
 
     /** The updates of one thread. */
     private record Late(BooleanSupplier open, Runnable end, long since) {}

@@ -34,7 +34,6 @@ final class PendingInvalidations {
     private final Map<CacheKey<?>, Pending> undelivered = new LinkedHashMap<>();
     private final Set<Range> overflowed = new LinkedHashSet<>();
     private final Set<Range> raising = new LinkedHashSet<>();
-
     private final SiblingPrefixes siblings = new SiblingPrefixes();
 
     /** Ranges that are to be raised a second time, with the ticker time at which that is due. */
@@ -202,11 +201,21 @@ final class PendingInvalidations {
         return siblings.take(hash);
     }
 
-    /** Adds prefixes whose epochs are raised after that of a prefix, if that one as a whole is still to be invalidated. */
-    synchronized void raiseAfter(String prefix, Collection<? extends CacheSpec<?>> others) {
-        Stream.concat(overflowed.stream(), raising.stream())
-                .filter(range -> range.prefix.equals(prefix))
-                .forEach(range -> others.forEach(other -> siblings.add(range.hash, other)));
+    /**
+     * Leaves an invalidation to the prefix of its key. Returns whether it is still to be delivered.
+     *
+     * @param others prefixes whose epochs are raised after that one
+     */
+    synchronized boolean leaveToPrefix(CacheKey<?> key, Collection<? extends CacheSpec<?>> others) {
+        Set<Range> own = key.isAll() ? Set.of() : rangesOf(key);
+        if (undelivered.containsKey(key)) {
+            overflowed.addAll(own);
+        }
+        List<Range> left = Stream.concat(overflowed.stream(), raising.stream())
+                .filter(range -> key.isAll() ? range.prefix.equals(key.spec().prefix()) : own.contains(range))
+                .toList();
+        left.forEach(range -> others.forEach(other -> siblings.add(range.hash, other)));
+        return !left.isEmpty();
     }
 
     /** Whether the invalidation of a key is still to be delivered, by itself or with its prefix. Called by every hit. */
@@ -216,8 +225,7 @@ final class PendingInvalidations {
 
     /** Whether a prefix as a whole is still to be invalidated, in the range of any hash. */
     synchronized boolean holdsAll(String prefix) {
-        return overflowed.stream().anyMatch(range -> range.prefix.equals(prefix))
-                || raising.stream().anyMatch(range -> range.prefix.equals(prefix));
+        return overflowed().contains(prefix);
     }
 
     private synchronized boolean isWaiting(CacheKey<?> key) {

@@ -3,10 +3,15 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The time until an update that clears a cache ends for the second time.
@@ -16,22 +21,35 @@ import java.util.Set;
  * and a node that dies leaves the rest to the leases. When every node has read the epochs, it ends again: entries that were
  * computed since are dropped, and the clearing is removed.
  *
- * <p>If a clearing is not delivered for a long time, the update does not wait for it any more: so no more is kept in an outage
- * than prefixes. Those of all its keys are raised after the clearing.
+ * <p>It waits for all invalidations of the update, however long they are pending: readers may compute values from older ones
+ * until then. Those that the store refuses are not waited for. The update ends once more when some of them are delivered.
+ *
+ * <p>If more updates wait than can be kept, they wait no more. Then the prefixes of their pending invalidations are raised, and
+ * after them those of all their keys.
  */
 final class SecondEnd implements LateCommits.SecondTime {
 
     private final Map<CacheCluster, List<CacheKey<?>>> update;
     private final Ticker ticker;
-    private final long since;
+
+    /** The end before did not reach these keys. This one waits until some of them are delivered. */
+    private final Set<CacheKey<?>> missed;
+
+    private Set<CacheKey<?>> refused;
     private boolean pending;
+    private boolean leftToEpochs;
     private long due;
 
     /** @param update its keys by cluster; their first end was just sent */
     SecondEnd(Map<CacheCluster, List<CacheKey<?>>> update, Ticker ticker) {
+        this(update, Set.of(), ticker);
+    }
+
+    private SecondEnd(Map<CacheCluster, List<CacheKey<?>>> update, Set<CacheKey<?>> missed, Ticker ticker) {
         this.update = update;
+        this.missed = missed;
         this.ticker = ticker;
-        this.since = ticker.nanoTime();
+        this.refused = refused();
         this.pending = isPending();
         this.due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
     }
@@ -52,36 +70,72 @@ final class SecondEnd implements LateCommits.SecondTime {
     @Override
     public synchronized boolean getAsBoolean() {
         boolean before = pending;
+        // In this order: what is delivered meanwhile counts as refused, and has an end of its own.
+        refused = refused();
         pending = isPending();
-        if (pending && ticker.nanoTime() - since > LateCommits.LONGEST.toNanos()) {
-            leaveToEpochs();
-            return false;
-        }
         if (before || pending) {
             due = EpochUpkeep.seenEverywhere(ticker.nanoTime());
         }
-        return due - ticker.nanoTime() > 0;
+        return !leftToEpochs && due - ticker.nanoTime() > 0;
     }
 
-    private boolean isPending() {
-        return update.entrySet().stream().anyMatch(group -> group.getValue().stream()
-                .anyMatch(group.getKey().clearing()::isPending));
+    /**
+     * To be called after the end.
+     *
+     * @return a further end, after keys that this one did not reach; null if there are none
+     */
+    synchronized @Nullable SecondEnd next() {
+        if (leftToEpochs) {
+            return null;
+        }
+        Set<CacheKey<?>> unreached = new HashSet<>(refused);
+        unreached.addAll(refused());
+        return unreached.isEmpty() && !isPending() ? null : new SecondEnd(update, unreached, ticker);
     }
 
-    private void leaveToEpochs() {
+    @Override
+    public boolean isHeldUp() {
+        return isPending();
+    }
+
+    @Override
+    public synchronized void leaveToEpochs() {
         update.forEach((cluster, keys) -> {
-            Set<CacheSpec<?>> others = othersOf(cluster);
-            PrefixClearing.clearedBy(keys)
-                    .forEach(key -> cluster.pending().raiseAfter(key.spec().prefix(), others));
+            for (CacheKey<?> key : keys) {
+                leftToEpochs |= cluster.pending().leaveToPrefix(key, raisedAfter(cluster, key));
+            }
         });
     }
 
-    /** Clearings in one hash are raised in one step. */
-    private Set<CacheSpec<?>> othersOf(CacheCluster cluster) {
+    private boolean isPending() {
+        return keys((cluster, key) -> cluster.clearing().isPending(key))
+                        .findAny()
+                        .isPresent()
+                || (!missed.isEmpty() && refused().containsAll(missed));
+    }
+
+    private Set<CacheKey<?>> refused() {
+        return keys((cluster, key) -> cluster.pending().isRefused(key)).collect(Collectors.toSet());
+    }
+
+    private Stream<CacheKey<?>> keys(BiPredicate<CacheCluster, CacheKey<?>> which) {
+        return update.entrySet().stream()
+                .flatMap(group -> group.getValue().stream().filter(key -> which.test(group.getKey(), key)));
+    }
+
+    /** The prefixes of the update, except for those that are raised in one step with that of a key. */
+    private Set<CacheSpec<?>> raisedAfter(CacheCluster cluster, CacheKey<?> key) {
         Set<CacheSpec<?>> others = new LinkedHashSet<>();
-        update.forEach((other, keys) -> {
-            boolean together = other == cluster && cluster.clearing().isOneStep();
-            (together ? PrefixClearing.entriesOf(keys) : keys).forEach(key -> others.add(key.spec()));
+        update.forEach((place, keys) -> {
+            boolean oneStep = place == cluster && cluster.clearing().isOneStep();
+            for (CacheKey<?> other : keys) {
+                boolean together = oneStep
+                        && ((key.isAll() && other.isAll())
+                                || key.spec().prefix().equals(other.spec().prefix()));
+                if (!together) {
+                    others.add(other.spec());
+                }
+            }
         });
         return others;
     }

@@ -116,11 +116,26 @@ final class UpdatePhases {
                             told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
         } finally {
             if (twice) {
-                whenClosed(groups, new SecondEnd(groups, ticker), () -> endLate(keys, token));
+                endAfter(new SecondEnd(groups, ticker), groups, keys, token);
             } else if (!acknowledged && keys.size() > 1 && !PrefixClearing.isIn(keys)) {
                 AllCalls.forEach(told, CacheCluster::invalidateAgain);
             }
         }
+    }
+
+    /** Ends an update again, and once more after keys that this does not reach. */
+    private void endAfter(
+            SecondEnd second, Map<CacheCluster, List<CacheKey<?>>> groups, List<CacheKey<?>> keys, String token) {
+        whenClosed(groups, second, () -> {
+            try {
+                endLate(keys, token);
+            } finally {
+                SecondEnd next = second.next();
+                if (next != null) {
+                    endAfter(next, groups, keys, token);
+                }
+            }
+        });
     }
 
     /** Invalidates after a rollback before the commit. */

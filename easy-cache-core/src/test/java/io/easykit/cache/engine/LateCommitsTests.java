@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class LateCommitsTests {
 
     private final ManualClock clock = new ManualClock();
-    private final LateCommits late = new LateCommits(clock);
+    private final LateCommits late = new LateCommits(2, clock);
     private final List<String> ends = new ArrayList<>();
 
     @Test
@@ -48,6 +48,44 @@ class LateCommitsTests {
         open[0] = false;
         late.endClosed();
         assertThat(ends).containsExactly("second time");
+    }
+
+    /** Each of them is counted once it waits for a delivery. */
+    @Test
+    void leavesSecondEndsToEpochsIfTooManyAreHeldUp() {
+        HeldUp first = new HeldUp();
+        HeldUp second = new HeldUp();
+        HeldUp third = new HeldUp();
+        List.of(first, second, third).forEach(one -> late.add(one, () -> ends.add("an end")));
+        late.add(() -> true, () -> ends.add("a commit"));
+        third.heldUp = false;
+        late.endClosed();
+        assertThat(ends).isEmpty();
+
+        third.heldUp = true;
+        late.endClosed();
+        assertThat(ends).containsExactly("an end", "an end", "an end");
+    }
+
+    private static final class HeldUp implements LateCommits.SecondTime {
+
+        private boolean heldUp = true;
+        private boolean left;
+
+        @Override
+        public boolean getAsBoolean() {
+            return !left;
+        }
+
+        @Override
+        public boolean isHeldUp() {
+            return heldUp;
+        }
+
+        @Override
+        public void leaveToEpochs() {
+            left = true;
+        }
     }
 
     /** The last call, of a stop, has no next one. */

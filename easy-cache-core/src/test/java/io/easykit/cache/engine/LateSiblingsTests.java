@@ -7,6 +7,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.FaultyCacheStore;
@@ -161,12 +162,113 @@ class LateSiblingsTests {
             assertThat(readFrom(source)).isEqualTo("view of old");
         }
         bench.store.back();
-        for (int second = 0; second < 10; second++) {
+        passAndTick(Duration.ofSeconds(10));
+
+        assertThat(readFrom(source)).isEqualTo("view of new");
+    }
+
+    /** This node does not reach the Redis of the entry from which the cleared ones are computed, and the other one does. */
+    @Test
+    void clearedValuesThatAreComputedInALongOutageOfAnEntryAreDroppedAfterIt() {
+        useLongTtl();
+        assertThat(read()).isEqualTo("view of old");
+        failUpdatesOfUsers();
+        node.update(List.of(user, view.spec().all()), () -> data = "new");
+        for (int minute = 0; minute <= LateCommits.LONGEST.toMinutes(); minute++) {
+            pass(Duration.ofMinutes(1));
+            tickAll(node);
+            assertThat(read()).isEqualTo("view of old");
+        }
+        users.back();
+        passAndTick(Duration.ofSeconds(10));
+
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    /** Only this node may not write the entry. */
+    @Test
+    void clearedValuesAreDroppedAfterAnEntryThatWasRefused() {
+        useLongTtl();
+        assertThat(read()).isEqualTo("view of old");
+        for (int times = 0; times < 2; times++) {
+            users.refuse(user);
+            node.update(List.of(user, view.spec().all()), () -> data = "new");
+            passAndTick(Duration.ofSeconds(10));
+            assertThat(node.undelivered(USERS)).isOne();
+            users.allow(user);
+            assertThat(read()).isEqualTo("view of old");
+        }
+        passAndTick(Redelivery.REFUSED_AGAIN_AFTER.plusSeconds(10));
+
+        assertThat(node.undelivered(USERS)).isZero();
+        assertThat(read()).isEqualTo("view of new");
+        int before = bench.store.count(Operation.RAISE_EPOCH);
+        passAndTick(Duration.ofMinutes(1));
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(before);
+    }
+
+    /** The entries of their caches are dropped instead. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void moreUpdatesThanCanBeKeptEndWithEpochs(boolean clearsUsers) {
+        useLongTtl();
+        DegradedOptions defaults = DegradedOptions.defaults();
+        node = bench.builder(new JacksonValueCodec())
+                .store(USERS, users)
+                .degraded(new DegradedOptions(
+                        defaults.localTtl(),
+                        defaults.concurrentLoads(),
+                        defaults.cpReads(),
+                        defaults.cpUpdates(),
+                        defaults.apUpdates(),
+                        2))
+                .buildStopped();
+        tickAll(node);
+        assertThat(read()).isEqualTo("view of old");
+        failUpdatesOfUsers();
+        List<CacheKey<?>> update = clearsUsers
+                ? List.of(user.spec().all(), view)
+                : List.of(user, view.spec().all());
+        for (int updates = 0; updates < 3; updates++) {
+            node.update(update, () -> data = "new");
+        }
+        passAndTick(Duration.ofSeconds(10));
+        assertThat(read()).isEqualTo("view of old");
+        users.back();
+
+        try (LogCapture log = LogCapture.of(EpochUpkeep.class)) {
+            passAndTick(Duration.ofSeconds(10));
+            assertThat(log.warnings())
+                    .anySatisfy(line -> assertThat(line).contains("All entries of [name] are dropped, too"));
+        }
+
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    private void useLongTtl() {
+        CacheOptions options = CacheOptions.builder()
+                .ttl(Duration.ofHours(1))
+                .staleWindow(Duration.ZERO)
+                .build();
+        view = view.spec().withOptions(options).key(0);
+        user = user.spec().withOptions(options).key(1);
+    }
+
+    private void failUpdatesOfUsers() {
+        Stream.of(
+                        Operation.PREPARE,
+                        Operation.PREPARE_CLEAR,
+                        Operation.INVALIDATE,
+                        Operation.DROP,
+                        Operation.RAISE_EPOCH)
+                .forEach(operation -> users.fail(operation, Fault.LOST_REQUEST));
+    }
+
+    private void passAndTick(Duration time) {
+        for (int second = 0; second < time.toSeconds(); second++) {
             tickAll(node);
             pass(SECOND);
         }
-
-        assertThat(readFrom(source)).isEqualTo("view of new");
     }
 
     /** A defect in the half of the first Redis. */

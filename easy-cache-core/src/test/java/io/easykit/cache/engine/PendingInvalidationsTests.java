@@ -8,6 +8,7 @@ import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.memory.FaultyCacheStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -115,19 +116,38 @@ class PendingInvalidationsTests {
     @Test
     void raisesPrefixesAfterOneThatIsStillToBeInvalidated() {
         CacheSpec<?> other = key("other", 1).spec();
-        pending.raiseAfter("a", List.of(other));
+        assertThat(leave("a", other)).isFalse();
         pending.overflow(0, "a");
-        pending.raiseAfter("b", List.of(other));
+        assertThat(leave("b", other)).isFalse();
         assertThat(pending.takeSiblings(0)).isEmpty();
 
-        pending.raiseAfter("a", List.of(other));
+        assertThat(leave("a", other)).isTrue();
         assertThat(pending.takeSiblings(0)).containsExactly(other);
         assertThat(pending.takeOverflowed(hash -> true)).hasSize(1);
-        pending.raiseAfter("a", List.of(other, other));
+        assertThat(leave("a", other)).isTrue();
         assertThat(pending.takeSiblings(0)).containsExactly(other);
         pending.raised(0, Set.of("a"));
-        pending.raiseAfter("a", List.of(other));
+        assertThat(leave("a", other)).isFalse();
         assertThat(pending.takeSiblings(0)).isEmpty();
+    }
+
+    private boolean leave(String prefix, CacheSpec<?> other) {
+        return pending.leaveToPrefix(key(prefix, 1).spec().all(), List.of(other, other));
+    }
+
+    @Test
+    void leavesAPendingEntryToItsPrefix() {
+        CacheKey<?> one = key("a", 1);
+        CacheSpec<?> other = key("other", 1).spec();
+        assertThat(pending.leaveToPrefix(one, List.of(other))).isFalse();
+        assertThat(pending.takeOverflowed(hash -> true)).isEmpty();
+
+        pending.add(List.of(one), "");
+        assertThat(pending.leaveToPrefix(key("a", 2), List.of(other))).isFalse();
+        assertThat(pending.leaveToPrefix(one, List.of(other))).isTrue();
+
+        assertThat(pending.takeOverflowed(hash -> true)).containsExactly(Map.entry(0, Set.of("a")));
+        assertThat(pending.takeSiblings(0)).containsExactly(other);
     }
 
     @Test
