@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import io.easykit.cache.store.StoreUnavailableException;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -11,7 +12,8 @@ final class AllCalls {
     private AllCalls() {}
 
     /**
-     * Makes a call for each member, in their order. Then it throws the first error, with the others as suppressed ones.
+     * Makes a call for each member, in their order. Then it throws the first error, with the others as suppressed ones. A store
+     * that does not answer counts least: its exception is thrown if there is no other error.
      *
      * @param call throws an unchecked exception or an error if it fails
      */
@@ -41,9 +43,12 @@ final class AllCalls {
         if (first == null) {
             return later;
         }
-        if (first != later) {
-            first.addSuppressed(later);
+        if (first == later) {
+            return first;
         }
-        return first;
+        boolean isWorse = first instanceof StoreUnavailableException && !(later instanceof StoreUnavailableException);
+        Throwable thrown = isWorse ? later : first;
+        thrown.addSuppressed(isWorse ? first : later);
+        return thrown;
     }
 }

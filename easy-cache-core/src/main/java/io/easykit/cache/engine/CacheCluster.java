@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -218,16 +219,21 @@ final class CacheCluster implements ClusterUpkeep {
             String token,
             Collection<? extends CacheKey<?>> update,
             OutboxEnd recorded) {
-        List<CacheKey<?>> delivered = new ArrayList<>(clearing.end(PrefixClearing.clearedBy(keys), token));
-        delivered.addAll(delivery.invalidate(
+        List<CacheKey<?>> delivered = new ArrayList<>();
+        Runnable clear = () -> delivered.addAll(clearing.end(PrefixClearing.clearedBy(keys), token));
+        Runnable invalidate = () -> delivered.addAll(delivery.invalidate(
                 PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> workers.of(breaker)
                         .submitDelivery()));
-        boolean undelivered = delivered.size() < keys.size();
-        if (outbox != null) {
-            recorded.end(outbox, keys, token, undelivered);
-        }
-        if (undelivered && afterStop.isStopped()) {
-            afterStop.deliver();
+        try {
+            AllCalls.forEach(List.of(clear, invalidate), Runnable::run);
+        } finally {
+            boolean undelivered = delivered.size() < keys.size();
+            if (outbox != null) {
+                recorded.end(outbox, keys, token, undelivered);
+            }
+            if (undelivered && afterStop.isStopped()) {
+                afterStop.deliver();
+            }
         }
         return delivered;
     }
@@ -263,7 +269,7 @@ final class CacheCluster implements ClusterUpkeep {
 
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
-            byCluster(keys).forEach((cluster, group) -> {
+            AllCalls.forEach(byCluster(keys), (cluster, group) -> {
                 boolean prepared = cluster.preparation.prepareAgain(group, token, Redelivery.LEASE);
                 if (!prepared) {
                     log.debug("{} are invalidated again without being prepared", group);
@@ -273,16 +279,13 @@ final class CacheCluster implements ClusterUpkeep {
 
         @Override
         public void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
-            byCluster(keys).forEach((cluster, group) -> cluster.delivery.invalidateAgain(group, token));
+            AllCalls.forEach(byCluster(keys), (cluster, group) -> cluster.delivery.invalidateAgain(group, token));
         }
 
         private Map<CacheCluster, List<CacheKey<?>>> byCluster(Collection<? extends CacheKey<?>> keys) {
-            Map<CacheCluster, List<CacheKey<?>>> groups = new LinkedHashMap<>();
-            for (CacheKey<?> key : keys) {
-                groups.computeIfAbsent(clusterOf(key.spec()), any -> new ArrayList<>())
-                        .add(key);
-            }
-            return groups;
+            return keys.stream()
+                    .collect(Collectors.groupingBy(
+                            key -> clusterOf(key.spec()), LinkedHashMap::new, Collectors.toUnmodifiableList()));
         }
     }
 

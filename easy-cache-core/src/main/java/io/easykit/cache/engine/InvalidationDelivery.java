@@ -116,11 +116,17 @@ final class InvalidationDelivery {
 
     void invalidateAgain(List<CacheKey<?>> keys, String token) {
         keys.forEach(local::invalidate);
-        store.byPartition(keys).forEach((breaker, part) -> inFlight.run(part, () -> sendAgain(breaker, part, token)));
-        ownUpdates.add(keys);
+        try {
+            AllCalls.forEach(
+                    store.byPartition(keys),
+                    (breaker, part) -> inFlight.run(part, () -> sendAgain(breaker, part, token)));
+        } finally {
+            ownUpdates.add(keys);
+        }
     }
 
     private boolean sendAgain(CircuitBreaker breaker, List<CacheKey<?>> keys, String token) {
+        boolean sent = false;
         try {
             for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(keys)) {
                 // Before the command, see below.
@@ -130,12 +136,15 @@ final class InvalidationDelivery {
                 store.invalidateNow(batch, token);
                 recent.addRepeated(batch);
             }
-            return true;
+            sent = true;
         } catch (StoreUnavailableException away) {
             log.debug("{} are kept to be invalidated again", keys, away);
-            pending.add(keys, NO_TOKEN);
-            return false;
+        } finally {
+            if (!sent) {
+                pending.add(keys, NO_TOKEN);
+            }
         }
+        return sent;
     }
 
     /**
@@ -159,12 +168,15 @@ final class InvalidationDelivery {
         }
         ownUpdates.add(keys);
         keys.forEach(local::invalidate);
-        store.byPartition(keys).forEach((breaker, part) -> {
-            StoreUnavailableException away =
-                    inFlight.run(part, () -> sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom));
-            part.forEach(key -> listener.onInvalidation(key, away));
-        });
-        ownUpdates.add(keys);
+        try {
+            AllCalls.forEach(store.byPartition(keys), (breaker, part) -> {
+                StoreUnavailableException away = inFlight.run(
+                        part, () -> sendInvalidations(breaker, part, NO_TOKEN, List.of(), pending::addIfRoom));
+                part.forEach(key -> listener.onInvalidation(key, away));
+            });
+        } finally {
+            ownUpdates.add(keys);
+        }
     }
 
     /**

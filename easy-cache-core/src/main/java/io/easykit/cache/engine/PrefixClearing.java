@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -200,11 +201,14 @@ final class PrefixClearing {
         prefixes.forEach(delivery.local()::clear);
         try {
             inAll(store, ticker, (bounded, hash) -> {
+                boolean raised = false;
                 try {
                     epochs.raise(bounded, hash, prefixes, token);
-                } catch (StoreUnavailableException away) {
-                    prefixes.forEach(prefix -> pending.overflow(hash, prefix));
-                    throw away;
+                    raised = true;
+                } finally {
+                    if (!raised) {
+                        prefixes.forEach(prefix -> pending.overflow(hash, prefix));
+                    }
                 }
             });
             return null;
@@ -274,16 +278,7 @@ final class PrefixClearing {
     /** All hashes together wait once for a partition that is silent. */
     private static void inAll(EntryStore store, Ticker ticker, InHash call) {
         EntryStore bounded = new BoundedStore(store, ticker);
-        StoreUnavailableException first = null;
-        for (int hash = 0; hash < store.epochHashes(); hash++) {
-            try {
-                call.call(bounded, hash);
-            } catch (StoreUnavailableException away) {
-                first = first == null ? away : first;
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        List<Integer> hashes = IntStream.range(0, store.epochHashes()).boxed().toList();
+        AllCalls.forEach(hashes, hash -> call.call(bounded, hash));
     }
 }

@@ -88,8 +88,9 @@ final class StoppedCluster {
             deliverTo(new BoundedStore(store, ticker));
         } catch (StoreUnavailableException away) {
             log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
+        } finally {
+            report(ticker.nanoTime() - startedAt);
         }
-        report(ticker.nanoTime() - startedAt);
     }
 
     boolean isStopped() {
@@ -125,30 +126,21 @@ final class StoppedCluster {
      * @param to bounded, so that all calls of this delivery wait once for a partition that is silent
      */
     private void deliverTo(EntryStore to) {
-        StoreUnavailableException first = null;
-        for (int hash = 0; hash < hashes; hash++) {
-            try {
-                raise(to, hash);
-            } catch (StoreUnavailableException away) {
-                first = first == null ? away : first;
-            }
+        List<Runnable> steps = new ArrayList<>();
+        for (int i = 0; i < hashes; i++) {
+            int hash = i;
+            steps.add(() -> raise(to, hash));
         }
-        leaveSecondRaise(to);
+        steps.add(() -> leaveSecondRaise(to));
         // There is no later time to try these again.
-        pending.allow(any -> true);
+        steps.add(() -> pending.allow(any -> true));
         Partitions partitions = to.partitions();
         Redelivery redelivery = new Redelivery(to, recent, new SiblingsIn(id, to), ticker);
         for (int i = 0; i < partitions.count(); i++) {
             int partition = i;
-            try {
-                redelivery.deliver(pending, key -> partitions.of(key) == partition);
-            } catch (StoreUnavailableException away) {
-                first = first == null ? away : first;
-            }
+            steps.add(() -> redelivery.deliver(pending, key -> partitions.of(key) == partition));
         }
-        if (first != null) {
-            throw first;
-        }
+        AllCalls.forEach(steps, Runnable::run);
     }
 
     /** Invalidates the prefixes that wait as a whole. */
@@ -180,7 +172,7 @@ final class StoppedCluster {
     /** Other nodes end a clearing after its lease. Where this fails, the second raise does not take place. */
     private void leaveSecondRaise(EntryStore to) {
         Map<Integer, Set<String>> again = pending.takeAgain(any -> true, EpochUpkeep.seenEverywhere(ticker.nanoTime()));
-        again.forEach((hash, prefixes) -> {
+        AllCalls.forEach(again, (hash, prefixes) -> {
             try {
                 to.prepareClear(hash, prefixes, token, Epochs.SEEN_BY_ALL);
             } catch (StoreUnavailableException away) {

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.cache.store.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,6 +34,24 @@ class AllCallsTests {
                 .isSameAs(first)
                 .hasSuppressedException(second);
         assertThat(calls).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void throwsAnyOtherErrorThanThatOfAStoreThatDoesNotAnswer() {
+        StoreUnavailableException away = new StoreUnavailableException("away", true, null);
+        StoreUnavailableException later = new StoreUnavailableException("away, too", true, null);
+        IllegalStateException defect = new IllegalStateException("a defect");
+
+        assertThatThrownBy(() -> AllCalls.forEach(List.of(away, later, defect), AllCallsTests::fail))
+                .isSameAs(defect)
+                .hasSuppressedException(away);
+        assertThatThrownBy(() -> AllCalls.forEach(List.of(later, away), AllCallsTests::fail))
+                .isSameAs(later)
+                .hasSuppressedException(away);
+    }
+
+    private static void fail(RuntimeException error) {
+        throw error;
     }
 
     /** An exception cannot be suppressed by itself. */

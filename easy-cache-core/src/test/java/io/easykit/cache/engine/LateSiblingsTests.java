@@ -308,6 +308,26 @@ class LateSiblingsTests {
         assertThat(users.parts(user)).isEmpty();
     }
 
+    /** A defect in the clearing of the first Redis. */
+    @ParameterizedTest
+    @EnumSource
+    void entriesAreInvalidatedAlthoughTheClearingInTheirRedisFails(Place place) {
+        use(place, Consistency.CP);
+        bench.transactions.giveBackConnection();
+        assertThat(read()).isEqualTo("view of old");
+        bench.store.afterNext(Operation.RAISE_EPOCH, LateSiblingsTests::fail);
+
+        assertThatThrownBy(() -> node.update(List.of(SOURCE.all(), view, user), () -> data = "new"))
+                .hasMessage("a defect");
+
+        assertThat(bench.store.parts(view)).doesNotContain("value");
+        assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER))
+                .as("the clearing")
+                .isOne();
+        passAndTick(Duration.ofSeconds(5));
+        assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
+    }
+
     private static void fail() {
         throw new IllegalStateException("a defect");
     }

@@ -3,9 +3,11 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
@@ -73,8 +75,8 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
 
     @Override
     public void stop() {
-        connections.values().forEach(RedisConnections::stop);
         running = false;
+        forEach(connections.values().iterator(), RedisConnections::stop);
     }
 
     @Override
@@ -90,8 +92,22 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     @Override
     public void destroy() {
         running = false;
-        connections.values().forEach(RedisConnections::destroy);
-        contexts.values().forEach(AnnotationConfigApplicationContext::close);
+        try {
+            forEach(connections.values().iterator(), RedisConnections::destroy);
+        } finally {
+            forEach(contexts.values().iterator(), AnnotationConfigApplicationContext::close);
+        }
+    }
+
+    /** Makes each call, also after one that has failed. */
+    private static <T> void forEach(Iterator<T> members, Consumer<T> call) {
+        if (members.hasNext()) {
+            try {
+                call.accept(members.next());
+            } finally {
+                forEach(members, call);
+            }
+        }
     }
 
     private static AnnotationConfigApplicationContext contextOf(

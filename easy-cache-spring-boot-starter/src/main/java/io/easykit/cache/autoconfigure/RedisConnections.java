@@ -58,17 +58,26 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
 
     @Override
     public synchronized void stop() {
-        hints.stop();
-        scripts.stop();
-        own.stop();
-        running = false;
+        try {
+            hints.stop();
+        } finally {
+            try {
+                scripts.stop();
+            } finally {
+                running = false;
+                own.stop();
+            }
+        }
     }
 
     /** Ends the threads of the connections as well. Also called if the start of the application failed. */
     @Override
     public synchronized void destroy() {
-        stop();
-        own.destroy();
+        try {
+            stop();
+        } finally {
+            own.destroy();
+        }
     }
 
     @Override
