@@ -86,10 +86,12 @@ final class RecentInvalidations {
         removeBeyondLimit();
     }
 
-    /** While the partition answers, keys of such an age are forgotten. This one has outlasted an outage: its time begins anew. */
+    /** While the partition answers, keys of a greater age are forgotten. So the rest of the time was an outage, and does not count. */
     private long sinceWhen(@Nullable Recent before, long now) {
-        Long since = before == null || now - before.at > keepNanos ? null : before.repeatedSince;
-        return since == null ? now : since;
+        if (before == null || before.repeatedSince == null) {
+            return now;
+        }
+        return before.repeatedSince + Math.max(0, now - before.at - keepNanos);
     }
 
     private void removeBeyondLimit() {

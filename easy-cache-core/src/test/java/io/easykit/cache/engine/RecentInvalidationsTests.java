@@ -68,10 +68,15 @@ class RecentInvalidationsTests {
 
     /** A line that breaks every 25 seconds. */
     private int repetitions() {
+        return repetitions(Duration.ofSeconds(1));
+    }
+
+    /** @param down time without a line after 24 seconds with one */
+    private int repetitions(Duration down) {
         for (int times = 0; times < 100; times++) {
             clock.advance(Duration.ofSeconds(24));
             recent.forgetOld(key -> true);
-            clock.advance(Duration.ofSeconds(1));
+            clock.advance(down);
             if (all().isEmpty()) {
                 return times;
             }
@@ -101,7 +106,17 @@ class RecentInvalidationsTests {
         recent.addRepeated(all());
         recent.forgetOld(key -> true);
         assertThat(all()).as("the master that received it may fail, too").containsExactly(key(1));
-        assertThat(repetitions()).isEqualTo(5);
+        assertThat(repetitions()).as("30 s of the outage count").isEqualTo(4);
+    }
+
+    @Test
+    void keepsWhatIsRepeatedForABoundedTimeAlsoIfTheLineIsDownForLong() {
+        add(1);
+        assertThat(repetitions(Duration.ofSeconds(11))).isEqualTo(6);
+        add(1);
+        assertThat(repetitions(Duration.ofMinutes(10)))
+                .as("30 s of each turn count")
+                .isEqualTo(6);
     }
 
     @Test
