@@ -305,7 +305,7 @@ class OutageTests {
 
         assertThat(queue.runs).hasSize(messages);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(messages);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
     }
 
     /** With this timeout it ends no leases for 21 seconds after the outage of its own line. It has no permit, so it does not claim. */
@@ -336,7 +336,7 @@ class OutageTests {
 
         assertThat(one.runs).hasSize(1);
         assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(one.stats().counters().lost()).isZero();
+        assertThat(one.stats().counters().leaseExpirations()).isZero();
     }
 
     @Test
@@ -355,10 +355,10 @@ class OutageTests {
         queue.line.heal();
         queue.time.advance(Duration.ofMillis(1_900));
         assertThat(queue.line.takeCalls()).contains("reap");
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
 
         queue.time.advance(Duration.ofSeconds(3));
-        assertThat(queue.stats().counters().lost()).isEqualTo(1);
+        assertThat(queue.stats().counters().leaseExpirations()).isEqualTo(1);
     }
 
     /** It has proof that no wakeup was lost, and its leases last longer than that. */
@@ -383,7 +383,7 @@ class OutageTests {
 
         assertThat(queue.runs).hasSize(1);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
     }
 
     @Test
@@ -462,7 +462,7 @@ class OutageTests {
 
         assertThat(queue.runs).hasSize(1);
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().lost()).isZero();
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
     }
 
     private DelayQueueEngine otherNode(FaultyStore line) {

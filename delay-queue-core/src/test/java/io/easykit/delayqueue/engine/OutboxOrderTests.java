@@ -250,7 +250,7 @@ class OutboxOrderTests {
         transactions.begin();
         IntStream.range(0, messages)
                 .forEach(i ->
-                        template.send(OutgoingMessage.of(topic, "x").id("m" + i).in(HOUR)));
+                        template.send(OutgoingMessage.of(topic, "x").id("m" + i).after(HOUR)));
         transactions.commit();
     }
 

@@ -808,9 +808,9 @@ class OutboxTests {
 
     private static List<OutgoingMessage> mixedList() {
         return List.of(
-                OutgoingMessage.of(TOPIC, "x").id("a").in(HOUR),
-                OutgoingMessage.of(TOPIC, "x").id("b").in(HOUR).phase(SendPhase.BEFORE_COMMIT),
-                OutgoingMessage.of(TOPIC, "x").id("c").in(HOUR).phase(SendPhase.IMMEDIATELY));
+                OutgoingMessage.of(TOPIC, "x").id("a").after(HOUR),
+                OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR).phase(SendPhase.BEFORE_COMMIT),
+                OutgoingMessage.of(TOPIC, "x").id("c").after(HOUR).phase(SendPhase.IMMEDIATELY));
     }
 
     @Test
@@ -852,7 +852,7 @@ class OutboxTests {
         List<OutgoingMessage> list = new ArrayList<>();
         IntStream.range(0, 250)
                 .forEach(
-                        i -> list.add(OutgoingMessage.of(TOPIC, "x").id("m" + i).in(HOUR)));
+                        i -> list.add(OutgoingMessage.of(TOPIC, "x").id("m" + i).after(HOUR)));
         list.add(OutgoingMessage.of(TOPIC, "x".repeat(2 << 20)).phase(SendPhase.BEFORE_COMMIT));
         transactions.begin();
 
