@@ -174,7 +174,7 @@ class LateSiblingsTests {
         assertThat(read()).isEqualTo("view of old");
         failUpdatesOfUsers();
         node.update(List.of(user, view.spec().all()), () -> data = "new");
-        for (int minute = 0; minute <= LateCommits.LONGEST.toMinutes(); minute++) {
+        for (int minute = 0; minute < 2 * LateCommits.LONGEST.toMinutes(); minute++) {
             pass(Duration.ofMinutes(1));
             tickAll(node);
             assertThat(read()).isEqualTo("view of old");
@@ -312,14 +312,17 @@ class LateSiblingsTests {
     @ParameterizedTest
     @EnumSource
     void entriesAreInvalidatedAlthoughTheClearingInTheirRedisFails(Place place) {
-        use(place, Consistency.CP);
+        use(place, Consistency.AP);
+        useLongTtl();
         bench.transactions.giveBackConnection();
         assertThat(read()).isEqualTo("view of old");
+        int before = bench.store.count(Operation.INVALIDATE);
         bench.store.afterNext(Operation.RAISE_EPOCH, LateSiblingsTests::fail);
 
         assertThatThrownBy(() -> node.update(List.of(SOURCE.all(), view, user), () -> data = "new"))
                 .hasMessage("a defect");
 
+        assertThat(bench.store.count(Operation.INVALIDATE)).isGreaterThan(before);
         assertThat(bench.store.parts(view)).doesNotContain("value");
         assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER))
                 .as("the clearing")
