@@ -22,6 +22,9 @@ final class LateCommits {
     /** A connection that is not given back for so long is not waited for, so that nothing stays for ever. */
     static final Duration LONGEST = Duration.ofMinutes(10);
 
+    /** The recovery and the renewal of marks wait for a round. */
+    private static final Duration LONGEST_ROUND = Duration.ofSeconds(1);
+
     private final Queue<Late> waiting = new ConcurrentLinkedQueue<>();
     private final int mostHeldUp;
     private final Ticker ticker;
@@ -40,10 +43,26 @@ final class LateCommits {
         waiting.add(new Late(open, end, ticker.nanoTime()));
     }
 
-    /** Ends the updates without open work. If this thread is interrupted, the others wait for the next call. */
+    /**
+     * Ends the updates without open work. Of second ends, which may be many after an outage, none is begun after a second: the others
+     * wait for the next call. If this thread is interrupted, all others do.
+     */
     void endClosed() {
+        long begin = ticker.nanoTime();
+        endClosed(() -> ticker.nanoTime() - begin < LONGEST_ROUND.toNanos());
+    }
+
+    /** The same without a limit of time, for the stop. */
+    void endAllClosed() {
+        endClosed(() -> true);
+    }
+
+    private void endClosed(BooleanSupplier mayBeginSecondEnd) {
         leaveIfTooMany();
         AllCalls.forEach(List.copyOf(waiting), late -> {
+            if (late.open instanceof SecondTime && !mayBeginSecondEnd.getAsBoolean()) {
+                return;
+            }
             // An interrupt stops the worker, and calls of Redis would fail. Several threads may look at the same time.
             if (!Thread.currentThread().isInterrupted() && isOver(late) && waiting.remove(late)) {
                 late.end.run();
@@ -88,7 +107,7 @@ final class LateCommits {
         }
     }
 
-    /** Whether an update that has taken effect still waits for its second end. It bounds that time itself. */
+    /** Whether an update that has taken effect still waits for its second end. Their number is bounded, not their time. */
     interface SecondTime extends BooleanSupplier {
 
         /** Whether it waits for a delivery, which may take as long as an outage. */

@@ -50,6 +50,38 @@ class LateCommitsTests {
         assertThat(ends).containsExactly("second time");
     }
 
+    /** The worker that probes Redis and renews marks makes these calls. After an outage there may be thousands of them. */
+    @Test
+    void aRoundOfSecondEndsTakesAboutASecond() {
+        for (int i = 0; i < 5; i++) {
+            late.add((LateCommits.SecondTime) () -> false, () -> {
+                ends.add("second time");
+                clock.advance(Duration.ofMillis(600));
+            });
+        }
+        late.add(() -> false, () -> ends.add("commit"));
+        late.endClosed();
+        assertThat(ends).containsExactly("second time", "second time", "commit");
+
+        late.endClosed();
+        assertThat(ends).hasSize(5);
+
+        late.endAllClosed();
+        assertThat(ends).hasSize(6);
+    }
+
+    @Test
+    void theStopEndsAllSecondTimes() {
+        for (int i = 0; i < 5; i++) {
+            late.add((LateCommits.SecondTime) () -> false, () -> {
+                ends.add("second time");
+                clock.advance(Duration.ofMillis(600));
+            });
+        }
+        late.endAllClosed();
+        assertThat(ends).hasSize(5);
+    }
+
     /** Each of them is counted once it waits for a delivery. */
     @Test
     void leavesSecondEndsToEpochsIfTooManyAreHeldUp() {
