@@ -38,12 +38,13 @@ import java.util.Optional;
  *   <li>{@link TopicConflictException}: the topic has another number of shards than configured. Nothing was sent.
  *   <li>{@link io.easykit.delayqueue.store.SendOutboxException}: in the phase {@link SendPhase#OUTBOX} the row could not be
  *       written. Nothing was sent.
+ *   <li>{@link IllegalStateException}: a send in a transaction has that phase, and the application has no outbox. Nothing was sent.
  *   <li>{@link BatchSendException}: of {@link #sendAll}, and of the messages of a transaction at its end.
  *   <li>{@link NotReplicatedException}: at the end of a transaction, if too few replicas have confirmed its messages. They are stored.
  * </ul>
  *
- * <p>{@link BatchCancelException} is thrown by {@link #cancelAll}. All but {@code IllegalArgumentException} are
- * {@link DelayQueueException}s.
+ * <p>{@link BatchCancelException} is thrown by {@link #cancelAll}. All but {@code IllegalArgumentException} and
+ * {@code IllegalStateException} are {@link DelayQueueException}s.
  */
 public interface DelayQueueTemplate {
 

@@ -102,7 +102,7 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
             }
         }
 
-        /** A rate with a burst of a tenth of a second, and of at least 1. */
+        /** The burst is what a tenth of a second adds, and at least 1. */
         public static Rate of(int count, Duration per) {
             boolean isPossible = count >= 1 && per.toMillis() >= 1;
             long burst = isPossible ? count * DEFAULT_BURST.toMillis() / per.toMillis() : 1;

@@ -2,7 +2,7 @@ package io.easykit.delayqueue;
 
 /**
  * The store could not be reached, or did not answer in time. The call may be repeated. After a send with an unknown outcome
- * ({@link #isOutcomeUnknown()}) a repetition may store a second message, unless the message has an own id.
+ * ({@link #isOutcomeUnknown()}) a repetition may store a second message. An own id prevents that until the first one has ended.
  */
 public final class StoreUnavailableException extends DelayQueueException {
 

@@ -59,8 +59,9 @@ public interface FleetAdmin {
     int resume(String topic);
 
     /**
-     * Pauses one listener on one node. The node does it with its next heartbeat, and forgets it when it restarts. It ignores
-     * the name of a listener that it does not run: compare it with {@link NodeInfo#listeners} first.
+     * Pauses one listener on one node. The node does it with its next heartbeat, and forgets it when it restarts. A request for a
+     * listener that the node does not run waits for its start, for up to an hour. A wrong name has no effect: compare it with
+     * {@link NodeInfo#listeners} first.
      *
      * @param node     {@link NodeInfo#id}
      * @param listener {@link NodeInfo.Listener#id}

@@ -112,7 +112,7 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
         List<ShardKey> shards = topics.keysToLookAt(topic);
         for (int i = 0; i < shards.size(); i++) {
             // What a shard leaves of its share is for those after it.
-            long share = Math.max(1, (MOST_GROUPED - counts[1]) / (shards.size() - i));
+            long share = (MOST_GROUPED - counts[1]) / (shards.size() - i);
             each.attempt(shards.get(i), key -> {
                 Position after = null;
                 DeadLetterErrors page;

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports this node to the others periodically, and applies the pause requests of operators to its listeners: one call each interval. A node
- * that stops leaves at once; one that is silent is forgotten after three intervals. New topics are reported along with it, so
+ * Reports this node to the others periodically, and applies the pause requests of operators to its listeners: one call each interval.
+ * A node that stops leaves at once; one that is silent is forgotten after three intervals. New topics are reported along with it, so
  * that no send waits for that; and all of them once a minute, because the store may have lost them.
  */
 final class Heartbeat implements LoopExecutor.Step {

@@ -58,13 +58,13 @@ public final class ListenerContainer implements RunningListeners.Member {
     }
 
     /**
-     * Begins to deliver. A store that is away, or refuses (a wrong password), is no error: delivery begins when it answers. While the container stops, this
-     * waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it returns at once,
-     * and the container starts when it has stopped. If that start fails, it is repeated until a stop.
+     * Begins to deliver. A store that is away, or refuses (a wrong password), is no error: delivery begins when it answers. While
+     * the container stops, this waits for the end of the stop; called by a handler of this container, or by an interrupted thread, it
+     * returns at once, and the container starts when it has stopped. If that start fails, it is repeated until a stop.
      *
-     * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener
-     *                                of this topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
-     *                                deadLetterRetention, limits, alerts
+     * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener of this
+     *     topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
+     *     deadLetterRetention, limits, alerts
      */
     public void start() {
         TopicSettingsGuard.requirePlaces(endpoint, engine.topics());

@@ -315,7 +315,7 @@ final class MessageClaimer {
                 pollAt = context.nanos();
             }
         } while (reaped.lost().size() == QueueStore.MAX_BATCH);
-        leasesHaveEnded &= spares;
+        leasesHaveEnded = false;
     }
 
     /** How late a delivery is now. */

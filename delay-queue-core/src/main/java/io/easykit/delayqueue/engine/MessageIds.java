@@ -11,9 +11,9 @@ import java.util.zip.CRC32;
 
 /**
  * Ids, and the shard that each belongs to. The shard follows from the id alone, so that cancel and find need no directory:
- * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to one of the home shards by hash. The id of a message
- * with an ordering key, {@code ~~<key>~<own id>} or {@code ~~<key>~~<number><48 random bits>}, maps by the hash of the key, so
- * that all messages of a key are in one shard.
+ * a generated id names it, {@code ~<shard in base 36>~<96 random bits>}, and an own id maps to one of the home shards by hash. The id
+ * of a message with an ordering key, {@code ~~<key>~<own id>} or {@code ~~<key>~~<number><48 random bits>}, maps by the hash of the
+ * key, so that all messages of a key are in one shard.
  */
 final class MessageIds {
 

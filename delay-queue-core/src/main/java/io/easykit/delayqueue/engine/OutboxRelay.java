@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Order.</b> Messages of one owner and one shard are stored in the order of the numbers of their rows, so those of a
  * transaction in the order of its sends. A transaction that commits later than one with greater numbers comes later, but before
  * those that begin after its commit ({@link OutboxCommits}). Messages that the store refuses one by one are overtaken. While rows are
- * left out, so is a transaction whose callbacks after the commit have not run when a later page of a pass is read.
+ * left out, a transaction can be overtaken as well if its callbacks after the commit have not run when a later page of a pass is read.
  *
  * <p><b>Passes.</b> A whole pass reads all rows. While rows are left out ({@link OutboxBlocks}), a commit does not read them: most
  * passes begin where the last one ended. When a block has ended, a pass begins at the first row, and skips the others that are left

@@ -86,8 +86,8 @@ final class RolledBackSends implements AutoCloseable {
     }
 
     /**
-     * Cancels those of these that are stored or may be, but not the live messages that duplicates have met. The caller waits for a store that does not answer
-     * twice at most; the rest is left to the background.
+     * Cancels those of these that are stored or may be, but not the live messages that duplicates have met. The caller waits at most
+     * twice for a store that does not answer; the rest is left to the background.
      */
     void cancel(List<PreparedMessage> messages) {
         List<PreparedMessage> own =

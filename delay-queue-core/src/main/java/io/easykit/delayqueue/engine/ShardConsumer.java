@@ -35,10 +35,11 @@ import org.slf4j.LoggerFactory;
  * store is away, an acknowledge, which may be empty, checks whether it answers, because it needs no permit.
  *
  * <p><b>After an outage.</b> Renewals come first, of all leases, because the clock of a promoted server may be ahead. Then come
- * settlements, then the unanswered claim. Expired leases are reaped last: messages that finished during the outage must not run again. Expired leases of other nodes get an extra moment
- * ({@link MessageClaimer#outageHasEnded}), because these nodes have settlements to send as well. A reply whose time is far ahead shows
- * a fail-over that was no outage ({@link LeaseClock}): all leases are renewed at once. During the outage the pauses
- * between two calls get shorter as the end of a lease comes near, so that a lease that outlasts the outage is renewed.
+ * settlements, then the unanswered claim. Expired leases are reaped last: messages that finished during the outage must not run
+ * again. Expired leases of other nodes get an extra moment ({@link MessageClaimer#outageHasEnded}), because these nodes have
+ * settlements to send as well. A reply whose time is far ahead shows a fail-over that was no outage ({@link LeaseClock}): all leases
+ * are renewed at once. During the outage the pauses between two calls get shorter as the end of a lease comes near, so that a lease
+ * that outlasts the outage is renewed.
  *
  * <p><b>Stop.</b> Runs that have not begun are handed back. The others get until the deadline; then they are interrupted, and
  * their messages given up at the cost of a lease expiration: a handler that ends its process, or hangs until the process is

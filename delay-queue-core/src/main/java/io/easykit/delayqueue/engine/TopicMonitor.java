@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Maintains a topic periodically: repairs the leftovers of failed calls ({@link Repairs}), reads the shard count again,
- * reports other limits of another node, reports when a limit is exceeded and when it no longer is, removes dead letters after their retention, and announces those
- * of the topic whose dead letters the listener gets ({@link DeadLetterRelay}). Each node
- * checks; the store lets one of them report. Shards that do not answer are left out, so that they do not hide the others.
+ * reports other limits of another node, reports when a limit is exceeded and when it no longer is, removes dead letters after their
+ * retention, and announces those of the topic whose dead letters the listener gets ({@link DeadLetterRelay}). Each node checks; the
+ * store lets one of them report. Shards that do not answer are left out, so that they do not hide the others.
  */
 final class TopicMonitor implements LoopExecutor.Step {
 

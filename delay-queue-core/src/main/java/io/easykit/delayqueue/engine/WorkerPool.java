@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -27,12 +28,17 @@ final class WorkerPool implements Workers {
     private final AtomicInteger open = new AtomicInteger();
 
     WorkerPool(int most, ThreadFactory threads) {
+        this(most, threads, new LinkedBlockingQueue<>());
+    }
+
+    /** @param waiting takes runs for which there is no thread yet */
+    WorkerPool(int most, ThreadFactory threads, BlockingQueue<Runnable> waiting) {
         this.pool = new ThreadPoolExecutor(
                 most,
                 most,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
+                waiting,
                 task -> threads.newThread(() -> runUntilItsEnd(task)));
         pool.allowCoreThreadTimeOut(true);
     }

@@ -8,6 +8,6 @@ public enum ClaimStatus {
     OUTDATED,
     /** No permit is left for due messages. The next due time in the reply is the time of the next permit. */
     THROTTLED,
-    /** The maximum of messages is in flight, and others are due. The reply has no next due time. A wakeup is sent when one ends. */
+    /** As many messages as allowed are in flight, and others are due. The reply has no next due time. A wakeup is sent when one ends. */
     FULL
 }

@@ -79,8 +79,8 @@ public interface TopicStore {
 
     /**
      * Subscribes to messages that became due earlier than those that were waiting. A hint that may be lost, or come twice:
-     * consumers claim once a second unless the subscription {@linkplain Subscription#sinceProof proves} that none was lost. Returns at once, whether the store answers or not, and throws nothing; the
-     * subscription is made in the background, and outlives outages.
+     * consumers claim once a second unless the subscription {@linkplain Subscription#sinceProof proves} that none was lost. Returns at
+     * once, whether the store answers or not, and throws nothing; the subscription is made in the background, and outlives outages.
      *
      * @param listener called on a thread of the store; has to return at once
      */

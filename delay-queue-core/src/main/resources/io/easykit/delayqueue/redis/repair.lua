@@ -169,7 +169,7 @@ local function lookAtParkedFrom(cursor)
   local to = cursor + most
   local entries = redis.call('ZRANGE', waiting, string.format('%d', -to), string.format('%d', -cursor - 1), 'WITHSCORES')
   lookAtParked(entries)
-  seen = seen + math.max(#entries / 2, 10)
+  seen = seen + #entries / 2
   local isMore = #entries == 2 * most and timeOf(entries[2]) >= PARKED
   return isMore and 'parked:' .. string.format('%d', to) or NEXT.parked
 end

@@ -46,9 +46,7 @@ class LeaseTests {
         queue.send("a", Duration.ZERO);
         queue.time.advance(LEASE.multipliedBy(12));
 
-        assertThat(queue.runs).hasSize(1);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.assertEachRanOnce(1);
     }
 
     @Test

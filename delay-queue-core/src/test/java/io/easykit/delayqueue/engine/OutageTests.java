@@ -276,9 +276,7 @@ class OutageTests {
         running.forEach(Acknowledgment::acknowledge);
         queue.time.advance(Duration.ofSeconds(1));
 
-        assertThat(queue.runs).hasSize(concurrency);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(concurrency);
-        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.assertEachRanOnce(concurrency);
         assertThat(queue.stats().dead()).isZero();
     }
 
@@ -303,9 +301,7 @@ class OutageTests {
         running.forEach(Acknowledgment::acknowledge);
         queue.time.advance(Duration.ofSeconds(1));
 
-        assertThat(queue.runs).hasSize(messages);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(messages);
-        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.assertEachRanOnce(messages);
     }
 
     /** With this timeout it ends no leases for 21 seconds after the outage of its own line. It has no permit, so it does not claim. */
@@ -334,9 +330,7 @@ class OutageTests {
         running.get(0).acknowledge();
         one.time.advance(Duration.ofSeconds(1));
 
-        assertThat(one.runs).hasSize(1);
-        assertThat(one.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(one.stats().counters().leaseExpirations()).isZero();
+        one.assertEachRanOnce(1);
     }
 
     @Test
@@ -381,9 +375,7 @@ class OutageTests {
         running.get(0).acknowledge();
         queue.time.advance(Duration.ofSeconds(1));
 
-        assertThat(queue.runs).hasSize(1);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.assertEachRanOnce(1);
     }
 
     @Test
@@ -460,9 +452,7 @@ class OutageTests {
         running.get(0).acknowledge();
         queue.time.advance(Duration.ofSeconds(1));
 
-        assertThat(queue.runs).hasSize(1);
-        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
-        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.assertEachRanOnce(1);
     }
 
     private DelayQueueEngine otherNode(FaultyStore line) {

@@ -144,9 +144,7 @@ class OutboxOrderTests {
         transactions.begin();
         queue.send("one", HOUR);
         TestTransactions.Suspended first = transactions.suspend();
-        transactions.begin();
-        IntStream.range(0, 150).forEach(i -> queue.send("m" + i, HOUR));
-        transactions.commit();
+        sendManyAndCommit(TOPIC, 150);
         outbox.after = call -> {
             if (call.equals("delete")) {
                 outbox.heal();
@@ -166,18 +164,12 @@ class OutboxOrderTests {
         transactions.begin();
         queue.send("one", HOUR);
         TestTransactions.Suspended first = transactions.suspend();
-        transactions.begin();
-        IntStream.range(0, 150).forEach(i -> queue.send("m" + i, HOUR));
-        transactions.commit();
-        int[] pages = {0};
-        outbox.before = call -> {
-            if (call.equals("rows") && ++pages[0] == 2) {
-                outbox.heal();
-                transactions.resume(first);
-                transactions.commit();
-                sendAndCommit("three");
-            }
-        };
+        sendManyAndCommit(TOPIC, 150);
+        beforeTheSecondPage(() -> {
+            transactions.resume(first);
+            transactions.commit();
+            sendAndCommit("three");
+        });
         queue.time.advance(MILLI);
 
         assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
@@ -188,16 +180,12 @@ class OutboxOrderTests {
     void aCommitWhoseCallbacksHaveNotRunAtALaterPageComesBeforeTransactionsThatBeginAfterIt() {
         TestTransactions.Suspended first = openTransactionThatIsVisibleFirst("one");
         sendManyAndCommit(TOPIC, 150);
-        int[] pages = {0};
-        outbox.before = call -> {
-            if (call.equals("rows") && ++pages[0] == 2) {
-                outbox.heal();
-                transactions.resume(first);
-                transactions.beginCommit();
-                commitWithoutOtherCallbacks();
-                sendAndCommit("three");
-            }
-        };
+        beforeTheSecondPage(() -> {
+            transactions.resume(first);
+            transactions.beginCommit();
+            commitWithoutOtherCallbacks();
+            sendAndCommit("three");
+        });
         queue.time.advance(MILLI);
 
         assertThat(stored()).hasSize(152).containsSubsequence("one", "three");
@@ -244,6 +232,16 @@ class OutboxOrderTests {
         outbox.withdraw(relay.owner(), List.of());
         queue.send(id, HOUR);
         return transactions.suspend();
+    }
+
+    private void beforeTheSecondPage(Runnable step) {
+        int[] pages = {0};
+        outbox.before = call -> {
+            if (call.equals("rows") && ++pages[0] == 2) {
+                outbox.heal();
+                step.run();
+            }
+        };
     }
 
     private void sendManyAndCommit(String topic, int messages) {

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
@@ -111,6 +112,13 @@ final class TestQueue {
 
     ShardStats stats() {
         return memory.stats(new ShardKey(TOPIC, 0));
+    }
+
+    /** Each message has run once on this node, its result counts, and no lease has expired. */
+    void assertEachRanOnce(int messages) {
+        assertThat(runs).hasSize(messages);
+        assertThat(stats().counters().acknowledged()).isEqualTo(messages);
+        assertThat(stats().counters().leaseExpirations()).isZero();
     }
 
     StoredMessage find(String id) {

@@ -5,9 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class WorkerPoolTests {
@@ -96,9 +101,71 @@ class WorkerPoolTests {
         workers.stop();
     }
 
+    /** The last thread may end just before the pool queues a run. */
+    @Test
+    void aRunThatWasQueuedAndRefusedDoesNotRunLater() {
+        WaitingRuns waiting = new WaitingRuns();
+        AtomicBoolean hasThreads = new AtomicBoolean(true);
+        AtomicReference<Thread> last = new AtomicReference<>();
+        Workers workers = new WorkerPool(
+                1,
+                task -> {
+                    if (!hasThreads.get()) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    last.set(new Thread(task));
+                    return last.get();
+                },
+                waiting);
+        CountDownLatch end = new CountDownLatch(1);
+        workers.execute(
+                () -> {
+                    awaitEnd(end);
+                    throw new AssertionError("defect");
+                },
+                refusal -> {});
+        hasThreads.set(false);
+        waiting.beforeOffer = () -> {
+            end.countDown();
+            awaitEnd(last.get());
+        };
+        List<String> outcomes = new CopyOnWriteArrayList<>();
+        workers.execute(() -> outcomes.add("ran"), refusal -> outcomes.add("refused"));
+        assertThat(waiting).hasSize(1);
+
+        waiting.beforeOffer = () -> {};
+        hasThreads.set(true);
+        assertThat(run(workers).join()).isEqualTo("ran");
+        assertThat(run(workers).join()).isEqualTo("ran");
+        assertThat(waiting).isEmpty();
+        assertThat(outcomes).containsExactly("refused");
+        workers.stop();
+    }
+
+    private static final class WaitingRuns extends LinkedBlockingQueue<Runnable> {
+
+        private static final long serialVersionUID = 1L;
+
+        private transient Runnable beforeOffer = () -> {};
+
+        @Override
+        public boolean offer(Runnable run) {
+            beforeOffer.run();
+            return super.offer(run);
+        }
+    }
+
     private static void awaitEnd(CountDownLatch end) {
         try {
             end.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void awaitEnd(Thread thread) {
+        try {
+            thread.join();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -72,6 +73,8 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
      * Adds a listener, and starts it if the others are running.
      *
      * @throws IllegalArgumentException if there is one with the same id, in this context or in another one of its hierarchy
+     * @throws TopicConflictException if the listeners run, and its settings contradict those of another listener of the topic. It is
+     *     not added then
      */
     public void register(ListenerContainer container) {
         String id = container.endpoint().id();
@@ -86,7 +89,14 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
             }
         }
         if (running && !stoppedByParent) {
-            container.start();
+            try {
+                container.start();
+            } catch (TopicConflictException refused) {
+                synchronized (containers) {
+                    containers.remove(id);
+                }
+                throw refused;
+            }
             keepAlive();
         }
     }

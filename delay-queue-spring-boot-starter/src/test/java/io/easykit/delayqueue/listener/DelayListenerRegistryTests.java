@@ -1,11 +1,13 @@
 package io.easykit.delayqueue.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
@@ -17,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Stops while the system makes no more threads. */
+/** Stops while the system makes no more threads, and listeners that are refused. */
 class DelayListenerRegistryTests {
 
     private final DelayListenerRegistry registry = new DelayListenerRegistry(false, null, task -> {
@@ -67,6 +69,23 @@ class DelayListenerRegistryTests {
             // An OutOfMemoryError would end the JVM of the tests.
             throw new Error("unable to create native thread " + name);
         }
+    }
+
+    /** Otherwise the corrected one would be refused until the process ends. */
+    @Test
+    void aListenerThatIsRefusedAtItsStartLeavesItsIdFree() {
+        register("a", message -> {});
+        registry.start();
+        ListenerEndpoint.Builder second = ListenerEndpoint.builder("b", "a", String.class);
+        ListenerContainer contrary =
+                engine.container(second.maxLeaseExpirations(77).build(), message -> {});
+        assertThatThrownBy(() -> registry.register(contrary)).isInstanceOf(TopicConflictException.class);
+        assertThat(registry.containers()).hasSize(1);
+
+        int corrected = registry.containers().get(0).endpoint().maxLeaseExpirations();
+        registry.register(engine.container(second.maxLeaseExpirations(corrected).build(), message -> {}));
+
+        assertThat(registry.containers()).hasSize(2).allMatch(ListenerContainer::isRunning);
     }
 
     private ListenerContainer register(String id, MessageHandler<String> handler) {
