@@ -224,8 +224,15 @@ final class UpdatePhases {
 
     /** Prepares entries once more before the first is invalidated, see {@link #end}: the marks may be lost or over by now. */
     private void endLate(List<CacheKey<?>> update, String token) {
-        Collection<? extends CacheKey<?>> entries = PrefixClearing.entriesOf(update);
-        boolean prepared = update.size() == 1 || prepareLate(entries, token);
+        boolean prepared = update.size() == 1;
+        try {
+            prepared = prepared || prepareLate(PrefixClearing.entriesOf(update), token);
+        } finally {
+            invalidateLate(update, token, prepared);
+        }
+    }
+
+    private void invalidateLate(List<CacheKey<?>> update, String token, boolean prepared) {
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         try {
             AllCalls.forEach(
@@ -259,22 +266,21 @@ final class UpdatePhases {
         Map<CacheCluster, List<CacheKey<?>>> groups = byCluster(keys);
         String token = newToken();
         Set<CacheCluster> acknowledged = new HashSet<>();
-        groups.forEach((cluster, group) -> {
+        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        Runnable prepare = () -> AllCalls.forEach(groups, (cluster, group) -> {
             if (keys.size() > 1 && cluster.preparation().prepareLate(group, token, lease(group, null))) {
                 acknowledged.add(cluster);
             }
         });
-        Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
-        try {
-            AllCalls.forEach(
-                    groups,
-                    (cluster, group) -> told.put(
-                            cluster,
-                            cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
-        } finally {
+        Runnable invalidate = () -> AllCalls.forEach(
+                groups,
+                (cluster, group) -> told.put(
+                        cluster, cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
+        Runnable again = () -> {
             if (keys.size() > 1 && acknowledged.size() < groups.size()) {
                 AllCalls.forEach(told, CacheCluster::invalidateAgain);
             }
-        }
+        };
+        AllCalls.forEach(List.of(prepare, invalidate, again), Runnable::run);
     }
 }

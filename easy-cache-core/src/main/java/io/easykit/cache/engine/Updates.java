@@ -78,9 +78,12 @@ final class Updates {
             if (transactions.isEndHidden()) {
                 phases.end(keys, NO_TOKEN, acknowledged);
             } else {
-                endPrepared(keys, token, acknowledged);
-                if (!certain && transactions.lateCommit() == null) {
-                    phases.endAgain(keys, token);
+                try {
+                    endPrepared(keys, token, acknowledged);
+                } finally {
+                    if (!certain && transactions.lateCommit() == null) {
+                        phases.endAgain(keys, token);
+                    }
                 }
             }
             if (begun) {
@@ -109,7 +112,12 @@ final class Updates {
     /** Ends updates that are not prepared, and whose work may still be committed. */
     private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
         String token = UpdatePhases.newToken();
-        endPrepared(keys, token, phases.prepareEnded(keys, token));
+        boolean acknowledged = false;
+        try {
+            acknowledged = phases.prepareEnded(keys, token);
+        } finally {
+            endPrepared(keys, token, acknowledged);
+        }
     }
 
     /** Waits for other nodes, or leaves that to the update or transaction around this one. */
@@ -155,7 +163,12 @@ final class Updates {
         }
         if (transactions.isEndHidden()) {
             phases.refuseIfUnavailable(keys);
-            phases.end(keys, NO_TOKEN, phases.prepare(keys, UpdatePhases.newToken(), null, false));
+            boolean acknowledged = false;
+            try {
+                acknowledged = phases.prepare(keys, UpdatePhases.newToken(), null, false);
+            } finally {
+                phases.end(keys, NO_TOKEN, acknowledged);
+            }
         } else if (transactions.lateCommit() != null || PrefixClearing.isIn(keys)) {
             endUnprepared(keys);
         } else {

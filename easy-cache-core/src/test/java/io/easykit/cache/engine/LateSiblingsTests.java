@@ -308,6 +308,53 @@ class LateSiblingsTests {
         assertThat(users.parts(user)).isEmpty();
     }
 
+    /** A defect in the preparation, of an invalidation without a transaction. */
+    @Test
+    void allKeysAreInvalidatedAlthoughTheirPreparationFails() {
+        view = Workbench.cp().key(0);
+        user = user(Consistency.CP);
+        assertThat(read()).isEqualTo("view of old");
+        bench.store.afterNext(Operation.PREPARE, LateSiblingsTests::fail);
+
+        assertThatThrownBy(() -> node.invalidate(keys())).hasMessage("a defect");
+
+        assertThat(bench.store.parts(view)).doesNotContain("value");
+        assertThat(users.parts(user)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void allKeysAreInvalidatedAlthoughTheirPreparationAfterATransactionFails(boolean endIsHidden) {
+        view = Workbench.cp().key(0);
+        user = user(Consistency.CP);
+        assertThat(read()).isEqualTo("view of old");
+        if (endIsHidden) {
+            bench.transactions.beginHidden();
+        } else {
+            bench.transactions.keepConnection();
+        }
+        bench.store.afterNext(Operation.PREPARE, LateSiblingsTests::fail);
+
+        assertThatThrownBy(() -> node.invalidate(keys())).hasMessage("a defect");
+
+        assertThat(bench.store.parts(view)).doesNotContain("value");
+        assertThat(users.parts(user)).doesNotContain("value");
+    }
+
+    /** No later round makes the end again. */
+    @Test
+    void aLateEndIsMadeAlthoughItsPreparationFails() {
+        use(Place.TWO_REDIS, Consistency.CP);
+        node.update(keys(), () -> "not committed");
+        bench.transactions.giveBackConnection();
+        bench.store.afterNext(Operation.PREPARE, LateSiblingsTests::fail);
+
+        tick(node, CacheSpec.DEFAULT_CLUSTER);
+
+        assertThat(bench.store.parts(view)).doesNotContain("intents");
+        assertThat(users.parts(user)).isEmpty();
+    }
+
     /** A defect in the clearing of the first Redis. */
     @ParameterizedTest
     @EnumSource

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
@@ -222,6 +223,26 @@ class LongUpdateTests {
             last(HALF);
             return null;
         });
+        bench.store.prepare(List.of(cp), token.get(), LEASE);
+        last(MarkRenewals.LATE);
+        assertThat(bench.store.parts(cp)).isEmpty();
+    }
+
+    @Test
+    void leaveNoMarkAlthoughTheirFirstEndFails() {
+        AtomicReference<String> token = new AtomicReference<>();
+        bench.store.afterNext(Operation.INVALIDATE, () -> {
+            throw new IllegalStateException("a defect");
+        });
+        assertThatThrownBy(() -> cache.update(List.of(cp), () -> {
+                    token.set(bench.store.inspect(cp).updates().get(0).token());
+                    bench.store.failNext(Operation.PREPARE, Fault.LOST_REPLY);
+                    last(HALF);
+                    return null;
+                }))
+                .hasMessage("a defect");
+        last(Duration.ofSeconds(1));
+        assertThat(cache.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
         bench.store.prepare(List.of(cp), token.get(), LEASE);
         last(MarkRenewals.LATE);
         assertThat(bench.store.parts(cp)).isEmpty();
