@@ -122,7 +122,7 @@ final class CacheCluster implements ClusterUpkeep {
             started = false;
             steps.add(workers::stop);
             // Those that no round has ended yet. What fails is delivered by the last step.
-            steps.add(lateCommits::endAllClosed);
+            steps.add(lateCommits::endClosed);
             if (outbox != null) {
                 steps.add(outbox::stop);
             }

@@ -22,7 +22,7 @@ final class LateCommits {
     /** A connection that is not given back for so long is not waited for, so that nothing stays for ever. */
     static final Duration LONGEST = Duration.ofMinutes(10);
 
-    /** The recovery and the renewal of marks wait for a round. */
+    /** The recovery and the renewal of marks wait for a round. At a stop the pending invalidations do. */
     private static final Duration LONGEST_ROUND = Duration.ofSeconds(1);
 
     private final Queue<Late> waiting = new ConcurrentLinkedQueue<>();
@@ -44,23 +44,14 @@ final class LateCommits {
     }
 
     /**
-     * Ends the updates without open work. Of second ends, which may be many after an outage, none is begun after a second: the others
-     * wait for the next call. If this thread is interrupted, all others do.
+     * Ends the updates without open work. Begins second ends for at most one second, because there may be thousands after an outage.
+     * The rest wait for the next call; after a stop they are left to their leases. After an interrupt all wait.
      */
     void endClosed() {
         long begin = ticker.nanoTime();
-        endClosed(() -> ticker.nanoTime() - begin < LONGEST_ROUND.toNanos());
-    }
-
-    /** The same without a limit of time, for the stop. */
-    void endAllClosed() {
-        endClosed(() -> true);
-    }
-
-    private void endClosed(BooleanSupplier mayBeginSecondEnd) {
         leaveIfTooMany();
         AllCalls.forEach(List.copyOf(waiting), late -> {
-            if (late.open instanceof SecondTime && !mayBeginSecondEnd.getAsBoolean()) {
+            if (late.open instanceof SecondTime && ticker.nanoTime() - begin >= LONGEST_ROUND.toNanos()) {
                 return;
             }
             // An interrupt stops the worker, and calls of Redis would fail. Several threads may look at the same time.

@@ -65,21 +65,6 @@ class LateCommitsTests {
 
         late.endClosed();
         assertThat(ends).hasSize(5);
-
-        late.endAllClosed();
-        assertThat(ends).hasSize(6);
-    }
-
-    @Test
-    void theStopEndsAllSecondTimes() {
-        for (int i = 0; i < 5; i++) {
-            late.add((LateCommits.SecondTime) () -> false, () -> {
-                ends.add("second time");
-                clock.advance(Duration.ofMillis(600));
-            });
-        }
-        late.endAllClosed();
-        assertThat(ends).hasSize(5);
     }
 
     /** Each of them is counted once it waits for a delivery. */

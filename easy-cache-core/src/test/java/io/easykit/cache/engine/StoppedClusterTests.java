@@ -15,6 +15,7 @@ import io.easykit.cache.memory.FaultyCacheStore;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -148,6 +149,26 @@ class StoppedClusterTests extends TwoNodes {
             assertThat(log.warnings()).isEmpty();
         }
         assertThat(bench.store.parts(key)).doesNotContain("intents");
+    }
+
+    /** After an outage there may be thousands of them. The pending invalidations come after them. */
+    @Test
+    void beginsSecondEndsForASecondOnly() {
+        EasyCacheEngine running = running();
+        Thread stopping = Thread.currentThread();
+        AtomicInteger ends = new AtomicInteger();
+        LateCommits.SecondTime open = () -> Thread.currentThread() != stopping;
+        for (int i = 0; i < 5; i++) {
+            cluster(running).whenClosed(open, () -> {
+                ends.incrementAndGet();
+                bench.clock.advance(Duration.ofMillis(600));
+            });
+        }
+        try (LogCapture log = LogCapture.of(LateCommits.class)) {
+            running.stop();
+            assertThat(log.warnings()).isEmpty();
+        }
+        assertThat(ends).hasValue(2);
     }
 
     /** A defect, which no round of a worker has met before. */
