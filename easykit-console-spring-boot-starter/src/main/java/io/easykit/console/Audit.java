@@ -111,13 +111,13 @@ public final class Audit implements AuditKeeper {
         return changes.entry(action, caller.name(), caller.from());
     }
 
-    /** One page of entries. A user who may not save bodies gets none of the old ones. */
+    /** One page of entries. Of an old message, users who may not save bodies get its size alone. */
     Map<String, Object> page(@Nullable String after, int size, Caller caller) {
         AuditTrail.Page page = trail.page(after, size);
         for (Map<String, Object> entry : page.entries()) {
             if (!caller.savesBodies() && entry.get(OperatorAudit.OLD) instanceof Map<?, ?> old) {
                 Map<Object, Object> shown = new LinkedHashMap<>(old);
-                shown.keySet().removeAll(List.of("body", "headers"));
+                shown.keySet().removeAll(List.of("sha256", "body", "headers"));
                 entry.put(OperatorAudit.OLD, shown);
             }
             entry.computeIfPresent("why", (name, why) -> new EnglishText(String.valueOf(why)));

@@ -126,7 +126,7 @@ const AUDIT = t`Audit|审计`;
 const OUTCOMES = {done: ['good', t`Done|完成`], refused: ['bad', t`Refused|被拒绝`], failed: ['bad', t`Failed|失败`], unknown: ['warn', t`Unknown|未知`], begun: ['idle', t`Begun|已开始`]};
 
 const oldMessage = ({headers, body, sha256, size}) => visible([
-  ...Object.entries(headers || {}).map(pair => pair.join(': ')), '', body ?? `SHA-256 ${sha256}, ${bytes(size)}`].join('\n').trim());
+  ...Object.entries(headers || {}).map(pair => pair.join(': ')), '', body ?? (sha256 ? `SHA-256 ${sha256}, ` : '') + bytes(size)].join('\n').trim());
 
 export function audit() {
   const state = {stack: []};
