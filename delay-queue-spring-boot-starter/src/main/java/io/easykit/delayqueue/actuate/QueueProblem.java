@@ -27,8 +27,8 @@ public final class QueueProblem {
             return new HttpProblem(413, reason, "Shorten it, or raise delay-queue.max-message-size on all nodes.");
         }
         if (failure instanceof UndecodableMessageException) {
-            return new HttpProblem(
-                    409, reason, "Check the payload type and the codec, or use a node of the version that sent it.");
+            // Requests decode envelopes alone, never payloads.
+            return new HttpProblem(409, reason, "Use a node of a later version, or look at the message in Redis.");
         }
         if (failure instanceof StoreUnavailableException) {
             return new HttpProblem(

@@ -49,8 +49,7 @@ class StoreErrorsTests {
                 new Sample(new StoreFullException("No memory.", cause), 503, "No memory.", "Raise maxmemory"),
                 new Sample(new TopicConflictException("4 shards.", "Set 4."), 409, "4 shards.", "Set 4."),
                 new Sample(new MessageTooLargeException("orders", 9, 8), 413, "has 9 bytes", "Shorten it"),
-                new Sample(
-                        new UndecodableMessageException("8 bytes.", null), 409, "8 bytes.", "Check the payload type"));
+                new Sample(new UndecodableMessageException("8 bytes.", null), 409, "8 bytes.", "of a later version"));
     }
 
     @ParameterizedTest
