@@ -38,9 +38,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The API of the queue for users who may not see values, and with shards that Redis refuses to read. */
 class QueueApiTests {
@@ -218,7 +221,9 @@ class QueueApiTests {
     /** Shards that are added meanwhile make the cursor of the last page invalid. */
     @ParameterizedTest
     @CsvSource({"true, The cursor belongs to other shards.", "false, The log of this node has the reason."})
-    void endsAnExportThatFailsOnItsWayWithTheReason(boolean isKnown, String reason) throws IOException {
+    @ExtendWith(OutputCaptureExtension.class)
+    void endsAnExportThatFailsOnItsWayWithTheReason(boolean isKnown, String reason, CapturedOutput output)
+            throws IOException {
         MessagePage first = new MessagePage(70, 0, null, List.of(summary("1")), "next", List.of());
         when(admin.messages(anyString(), any()))
                 .thenReturn(first)
@@ -233,6 +238,9 @@ class QueueApiTests {
 
         assertThat(out.toString(UTF_8).lines()).hasSize(2);
         assertThat(out.toString(UTF_8)).endsWith("{\"error\":\"The export is incomplete: " + reason + "\"}\n");
+        assertThat(output.toString().contains("A request of the console failed: GET /api/export"))
+                .isEqualTo(!isKnown);
+        assertThat(output.toString().contains("IllegalStateException: defect")).isEqualTo(!isKnown);
     }
 
     @Test
