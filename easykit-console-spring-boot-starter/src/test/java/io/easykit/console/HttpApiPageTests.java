@@ -45,6 +45,7 @@ import io.easykit.delayqueue.admin.Job;
 import io.easykit.delayqueue.admin.JobRequest;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
+import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageSummary;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.Replacement;
@@ -69,6 +70,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,17 +96,15 @@ class HttpApiPageTests {
     private final HttpApiPage page = HttpApiPage.read(
             "console", "Errors", "Objects of the delay queue", "Objects of the cache", "Objects of the console");
     private final JsonMapper json = JsonMapper.builder().build();
+    private final StringBuilder replies = new StringBuilder();
 
-    private Console console(ConsoleAccess.ShowValues values) {
-        ConsoleAccess access =
-                new ConsoleAccess(ConsoleAccess.Mode.EVERYONE, "VIEW", "OPERATE", false, values, List.of());
+    private List<ConsoleApi> apis(Audit audit) {
         ListenerEndpoint listener = ListenerEndpoint.builder("close", TOPIC, Map.class)
                 .alerts(new AlertLimits(Duration.ofSeconds(1), 1L, 1L, 1L, 0.5))
                 .build();
         LocalListeners listeners = new LocalListeners(() -> List.of(listener), codec, (topic, setting) -> "a file");
-        Audit audit = new Audit("node", null, 50, () -> 5, event -> {});
         Map<String, String> redis = Map.of("version", "7", "evictionPolicy", "noeviction", "persistence", "aof");
-        List<ConsoleApi> apis = List.of(
+        return List.of(
                 new QueueApi(
                         admin,
                         fleet,
@@ -115,6 +115,12 @@ class HttpApiPageTests {
                 new JobApi(admin, fleet, ConsoleMeters.NONE),
                 new FleetApi(fleet),
                 new CacheApi(caches));
+    }
+
+    private Console console(ConsoleAccess.ShowValues values) {
+        ConsoleAccess access =
+                new ConsoleAccess(ConsoleAccess.Mode.EVERYONE, "VIEW", "OPERATE", false, values, List.of());
+        Audit audit = new Audit("node", null, 50, () -> 5, event -> {});
         ConsoleInfo info = new ConsoleInfo(
                 "/easykit",
                 "node",
@@ -122,7 +128,7 @@ class HttpApiPageTests {
                 "PROD",
                 "red",
                 List.of(new ConsoleInfo.Link("Test", "/test")));
-        return new Console(access, info, apis, audit, ConsoleMeters.NONE);
+        return new Console(access, info, apis(audit), audit, ConsoleMeters.NONE);
     }
 
     @BeforeEach
@@ -154,14 +160,7 @@ class HttpApiPageTests {
         when(fleet.pause(anyString(), anyString())).thenReturn(1);
         when(fleet.series(anyString(), any())).thenReturn(new TopicSeries(TOPIC, NOW, points()));
         when(admin.stats(TOPIC)).thenReturn(new TopicStats(TOPIC, new TreeMap<>(Map.of(0, shard)), REFUSED));
-        when(admin.messages(anyString(), any()))
-                .thenReturn(new MessagePage(
-                        3,
-                        0,
-                        0,
-                        Stream.of(State.values()).map(HttpApiPageTests::summary).toList(),
-                        null,
-                        REFUSED));
+        when(admin.messages(anyString(), any())).thenAnswer(call -> messages(call.getArgument(1, MessageQuery.class)));
         when(admin.growShards(anyString(), anyInt())).thenReturn(1);
         DeadLetterRef death = new DeadLetterRef("1", NOW);
         ErrorGroups.Count count = new ErrorGroups.Count(ErrorGroup.of(ERROR.text()), 1, NOW, NOW, death);
@@ -179,11 +178,19 @@ class HttpApiPageTests {
                 .thenReturn(new Replacement(Replacement.Outcome.REPLACED, "ab", 9, BODY, Map.of("tenant", "a")));
     }
 
+    private static MessagePage messages(MessageQuery query) {
+        List<MessageSummary> all =
+                Stream.of(State.values()).map(HttpApiPageTests::summary).toList();
+        return new MessagePage(3, 0, 0, all, query.after() == null ? "next" : null, REFUSED);
+    }
+
     private static List<Point> points() {
         List<Point> points = new ArrayList<>();
         for (int minute = 0; minute < 3; minute++) {
             Instant at = NOW.minus(Duration.ofMinutes(minute));
-            points.add(0, new Point(at, 1, 1, 1, 1, Duration.ZERO, 9, 9, 9, 9, 9));
+            long age = 3L - minute;
+            Duration late = Duration.ofSeconds(2);
+            points.add(0, new Point(at, 1, 2, 3, 4, late, 60 * age, 120 * age, 180 * age, 240 * age, 300 * age));
         }
         return points;
     }
@@ -281,6 +288,7 @@ class HttpApiPageTests {
     /** The reply without the fields that all have. */
     private void add(String object, ConsoleReply reply, int status) {
         String text = new String(reply.body(), UTF_8);
+        replies.append(text);
         assertThat(reply.status()).as(text).isEqualTo(status);
         Map<String, Object> fields = new LinkedHashMap<>();
         Map<?, ?> read = json.readValue(text, Map.class);
@@ -344,12 +352,40 @@ class HttpApiPageTests {
         for (String state : List.of("dead", "waiting", "in-flight")) {
             export(console, state);
         }
-        add("Problem", send(console, "GET", "job", Map.of("id", "none"), ""), 404);
+        add("Problem", send(console, "GET", "message", Map.of("topic", TOPIC, "id", "none"), ""), 404);
         change(console);
         get(console, "Audit", "audit", "size", "3");
         get(console, "Audit", "audit", "size", "100");
 
         page.requireComplete();
+        assertThat(replies)
+                .contains(
+                        "\"lateSeconds\":3.0",
+                        "{\"kind\":\"lateness\",\"value\":3.0,\"limit\":1.0,"
+                                + "\"text\":\"the oldest due message waits for 3 s (limit 1 s)\"}",
+                        "\"drainSeconds\":1.0",
+                        "\"oldestRunSeconds\":1.0",
+                        "\"olderThanSeconds\":86400.0",
+                        "\"maxDelaySeconds\":60.0",
+                        "\"worstStalenessSeconds\":1.5",
+                        "\"overSeconds\":86400.0",
+                        "\"oldestSeconds\":1.0",
+                        "\"rates\":{\"sent\":1.0,\"acknowledged\":2.0,\"failed\":3.0,\"leaseExpirations\":4.0,\"died\":5.0}")
+                .contains("\"stepSeconds\":60,", ",2.0,2.0,2.0],\"sent\":[", ",null,1.0,1.0],\"acknowledged\":[")
+                .contains(",null,2.0,2.0],\"failed\":[", ",null,3.0,3.0],\"died\":[", ",null,5.0,5.0]}");
+    }
+
+    @Test
+    void eachAddressHasARowAndEachRowAnAddress() {
+        Set<String> reads = new TreeSet<>(Set.of("session", "audit"));
+        Set<String> changes = new TreeSet<>();
+        for (ConsoleApi api : apis(new Audit("node", null, 50, () -> 5, event -> {}))) {
+            reads.addAll(api.reads().keySet());
+            changes.addAll(api.changes().keySet());
+        }
+
+        page.requireAddresses("Console", "GET", reads);
+        page.requireAddresses("Console", "POST", changes);
     }
 
     private void change(Console console) {

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,13 +25,17 @@ import org.springframework.boot.json.JsonParserFactory;
  *
  * <p>An object is a heading of the third level with a table of fields. A row may have several names, and in parentheses the API
  * that alone has them. A link in the column of the type leads to the object that the field contains, alone, in a list, or in an
- * object with names that depend on the data.
+ * object with names that depend on the data. Numbers, texts, times and truth values are compared with the type, too.
+ *
+ * <p>The tables of GET and POST of a section list the addresses of an API.
  */
 public final class HttpApiPage {
 
     private static final Path PAGE = Path.of("..", "docs", "http-api.md");
 
     private static final Pattern ROW = Pattern.compile("\\| (`.+?`)(?: \\((\\w+)\\))? \\| (.*?) ?\\| (.*?) ?\\|");
+    private static final Pattern ADDRESSES = Pattern.compile("\\| (GET|POST) \\|.*");
+    private static final Pattern ADDRESS = Pattern.compile("\\| (`.+?`) \\|.*");
     private static final Pattern NAME = Pattern.compile("`([^`]+)`");
     private static final Pattern LINK = Pattern.compile("\\[([^]]+)]\\(#");
 
@@ -55,11 +60,13 @@ public final class HttpApiPage {
     private final String api;
     private final Map<String, Map<String, Field>> objects = new LinkedHashMap<>();
     private final Map<String, List<String>> examples = new LinkedHashMap<>();
+    private final Map<String, Set<String>> addresses = new LinkedHashMap<>();
     private final Set<String> seen = new TreeSet<>();
     private final Set<String> unknown = new TreeSet<>();
 
     private HttpApiPage(String api, List<String> lines, Set<String> sections) {
         this.api = api;
+        readAddresses(lines);
         boolean isRead = false;
         String object = "";
         StringBuilder example = null;
@@ -78,6 +85,25 @@ public final class HttpApiPage {
                 example.append(line).append('\n');
             } else if (isRead && !object.isEmpty()) {
                 addRow(object, line);
+            }
+        }
+    }
+
+    private void readAddresses(List<String> lines) {
+        String section = "";
+        String method = "";
+        for (String line : lines) {
+            Matcher head = ADDRESSES.matcher(line);
+            Matcher row = ADDRESS.matcher(line);
+            if (line.startsWith("## ")) {
+                section = line.substring(3);
+            } else if (line.isEmpty()) {
+                method = "";
+            } else if (head.matches()) {
+                method = head.group(1);
+            } else if (!method.isEmpty() && row.matches()) {
+                Set<String> all = addresses.computeIfAbsent(section + " " + method, missing -> new TreeSet<>());
+                NAME.matcher(row.group(1)).results().forEach(name -> all.add(name.group(1)));
             }
         }
     }
@@ -142,8 +168,11 @@ public final class HttpApiPage {
             unknown.add(object + "." + name);
             return;
         }
-        if (isReply) {
+        if (isReply && value != null) {
             seen.add(object + "." + name);
+            if (!hasType(field.type(), value)) {
+                unknown.add(object + "." + name + " as a " + value.getClass().getSimpleName());
+            }
         }
         String nested = field.object();
         if (nested != null) {
@@ -155,9 +184,31 @@ public final class HttpApiPage {
         }
     }
 
+    private boolean hasType(String type, Object value) {
+        return switch (type) {
+            case "number", "seconds" -> value instanceof Number;
+            case "text", "word" -> value instanceof String;
+            case "true or false" -> value instanceof Boolean;
+            case "time" -> api.equals("console") ? value instanceof Number : value instanceof String;
+            default -> true;
+        };
+    }
+
     private static boolean isObject(@Nullable Object value) {
         return value instanceof Map
                 || (value instanceof List<?> list && list.stream().anyMatch(HttpApiPage::isObject));
+    }
+
+    /**
+     * Fails unless a table has the addresses that are served, apart from the empty one.
+     *
+     * @param section heading of the section of the table
+     * @param method  {@code GET} or {@code POST}
+     */
+    public void requireAddresses(String section, String method, Collection<String> served) {
+        assertThat(addresses.get(section + " " + method))
+                .as("%s of %s in %s", method, section, PAGE)
+                .containsExactlyInAnyOrderElementsOf(served);
     }
 
     /** Fails for each field without a row, and for each row whose field no reply has had. Checks the examples, too. */

@@ -5,6 +5,7 @@ import io.easykit.delayqueue.support.LogText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +70,13 @@ final class Fields {
         } catch (IllegalArgumentException e) {
             throw unusable(name, value, "Give a duration with its unit, such as 30s, 5m or 2h.");
         }
+    }
+
+    /** Names as a list in a sentence. */
+    static String listed(Collection<String> names) {
+        String all = String.join(", ", names);
+        int last = all.lastIndexOf(", ");
+        return last < 0 ? all : all.substring(0, last) + " or " + all.substring(last + 2);
     }
 
     static Refusal unusable(String name, @Nullable String value, String action) {

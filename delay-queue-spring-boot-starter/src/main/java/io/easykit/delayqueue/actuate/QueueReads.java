@@ -9,14 +9,18 @@ import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.LogText;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The reads of the endpoint: what {@link DelayQueueAdmin} and {@link FleetAdmin} return, as JSON. */
 final class QueueReads {
 
-    private static final String VIEWS = "topics, topic, messages, message, groups, stopped-keys, nodes or jobs";
+    private interface View {
+        Object read(Fields fields, boolean shown);
+    }
 
     private static final String HIDDEN =
             "management.endpoint.delayqueue.show-values decides who sees bodies and header values";
@@ -25,12 +29,29 @@ final class QueueReads {
     private final FleetAdmin fleet;
     private final QueueViews views;
     private final MessageViews messages;
+    private final Map<String, View> byName = new LinkedHashMap<>();
 
     QueueReads(DelayQueueAdmin admin, FleetAdmin fleet, QueueViews views, MessageViews messages) {
         this.admin = admin;
         this.fleet = fleet;
         this.views = views;
         this.messages = messages;
+        byName.put("topics", (fields, shown) -> fleet.topics());
+        byName.put("topic", (fields, shown) -> topic(used(fields)));
+        byName.put("messages", this::page);
+        byName.put("message", this::message);
+        byName.put("groups", (fields, shown) -> views.groups(admin.groups(used(fields))));
+        byName.put("stopped-keys", (fields, shown) -> views.stoppedKeys(admin.stoppedKeys(used(fields))));
+        byName.put(
+                "nodes",
+                (fields, shown) -> fleet.nodes().stream().map(views::node).toList());
+        byName.put(
+                "jobs", (fields, shown) -> admin.jobs().stream().map(views::job).toList());
+    }
+
+    /** Names of the views. */
+    Set<String> names() {
+        return byName.keySet();
     }
 
     Map<String, Object> overview() {
@@ -44,19 +65,14 @@ final class QueueReads {
 
     /** @param shown whether the caller may see bodies and header values */
     Object view(String name, Fields fields, boolean shown) {
-        return switch (name) {
-            case "topics" -> fleet.topics();
-            case "topic" -> topic(used(fields));
-            case "messages" -> page(fields, shown);
-            case "message" -> message(fields, shown);
-            case "groups" -> views.groups(admin.groups(used(fields)));
-            case "stopped-keys" -> views.stoppedKeys(admin.stoppedKeys(used(fields)));
-            case "nodes" -> fleet.nodes().stream().map(views::node).toList();
-            case "jobs" -> admin.jobs().stream().map(views::job).toList();
-            default ->
-                throw new Refusal(
-                        404, "There is no view '" + LogText.of(name) + "'.", "Use one of " + VIEWS + ", or none.");
-        };
+        View view = byName.get(name);
+        if (view == null) {
+            throw new Refusal(
+                    404,
+                    "There is no view '" + LogText.of(name) + "'.",
+                    "Use one of " + Fields.listed(names()) + ", or none.");
+        }
+        return view.read(fields, shown);
     }
 
     /** An empty reply would hide a mistyped name. */

@@ -21,13 +21,18 @@ import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
+import java.util.Set;
 
 /** The changes of the endpoint. Each is recorded, and names one message, one topic or one job. */
 final class QueueWrites {
+
+    private interface Change {
+        Map<String, Object> make(Fields fields, String user);
+    }
 
     /** Rate without a limit. */
     private static final String UNLIMITED = "unlimited";
@@ -35,38 +40,48 @@ final class QueueWrites {
     /** Longest name of a user that a pause has, in characters. */
     private static final int MAX_NAME = 200;
 
-    private static final String ACTIONS =
-            "redrive, redrive-all, stop-job, purge, free-key, cancel, reschedule, pause, resume or grow";
-
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
     private final QueueViews views;
     private final OperatorAudit audit;
+    private final Map<String, Change> byName = new LinkedHashMap<>();
 
     QueueWrites(DelayQueueAdmin admin, FleetAdmin fleet, QueueViews views, OperatorAudit audit) {
         this.admin = admin;
         this.fleet = fleet;
         this.views = views;
         this.audit = audit;
+        byName.put("redrive", (fields, user) -> ofDeadLetter("redrive", fields.topic(), fields));
+        byName.put("redrive-all", (fields, user) -> redriveAll(fields.topic(), fields, user));
+        byName.put("stop-job", (fields, user) -> stopJob(fields.topic(), fields));
+        byName.put("purge", (fields, user) -> ofDeadLetter("purge", fields.topic(), fields));
+        byName.put("free-key", (fields, user) -> freeKey(fields.topic(), fields));
+        byName.put("cancel", (fields, user) -> ofWaiting("cancel", fields.topic(), fields));
+        byName.put("reschedule", (fields, user) -> ofWaiting("reschedule", fields.topic(), fields));
+        byName.put("pause", (fields, user) -> ofTopic(true, fields, user));
+        byName.put("resume", (fields, user) -> ofTopic(false, fields, user));
+        byName.put("grow", (fields, user) -> grow(fields.topic(), fields));
+    }
+
+    /** Names of the changes. */
+    Set<String> names() {
+        return byName.keySet();
     }
 
     /** @param user name of the caller */
     Map<String, Object> change(String action, Fields fields, String user) {
-        Supplier<Map<String, Object>> change =
-                switch (action) {
-                    case "redrive", "purge" -> () -> ofDeadLetter(action, fields.topic(), fields);
-                    case "free-key" -> () -> freeKey(fields.topic(), fields);
-                    case "cancel", "reschedule" -> () -> ofWaiting(action, fields.topic(), fields);
-                    case "redrive-all" -> () -> redriveAll(fields.topic(), fields, user);
-                    case "stop-job" -> () -> stopJob(fields.topic(), fields);
-                    case "grow" -> () -> grow(fields.topic(), fields);
-                    case "pause", "resume" -> () -> ofTopic(action, new ShardKey(fields.topic(), 0).topic(), user);
-                    default ->
-                        throw new Refusal(
-                                404, "There is no action '" + LogText.of(action) + "'.", "Use one of " + ACTIONS + ".");
-                };
+        Change change = byName.get(action);
+        if (change == null) {
+            throw new Refusal(
+                    404,
+                    "There is no action '" + LogText.of(action) + "'.",
+                    "Use one of " + Fields.listed(names()) + ".");
+        }
         return audit.around(
-                entry(action, fields, user), change, reply -> Map.of(), failure -> outcome(action, failure));
+                entry(action, fields, user),
+                () -> change.make(fields, user),
+                reply -> Map.of(),
+                failure -> outcome(action, failure));
     }
 
     private Map<String, Object> entry(String action, Fields fields, String user) {
@@ -236,8 +251,8 @@ final class QueueWrites {
                 .values();
     }
 
-    private Map<String, Object> ofTopic(String action, String topic, String user) {
-        boolean pause = action.equals("pause");
+    private Map<String, Object> ofTopic(boolean pause, Fields fields, String user) {
+        String topic = new ShardKey(fields.topic(), 0).topic();
         String by = user.substring(0, Math.min(MAX_NAME, user.length()));
         if (pause) {
             fleet.requireUsed(topic);

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.actuate;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyString;
@@ -64,6 +65,8 @@ class HttpApiPageTests {
     private final FleetAdmin fleet = mock(FleetAdmin.class);
     private final HttpApiPage page = HttpApiPage.read("endpoint", "Errors", "Objects of the delay queue");
     private final JsonMapper json = JsonMapper.builder().build();
+    private final OperatorAudit audit = new OperatorAudit("node", () -> 0, AuditKeeper.NONE, event -> {});
+    private final StringBuilder replies = new StringBuilder();
 
     @BeforeEach
     void fill() {
@@ -153,12 +156,13 @@ class HttpApiPageTests {
     }
 
     private DelayQueueEndpoint endpoint(boolean shown) {
-        OperatorAudit audit = new OperatorAudit("node", () -> 0, AuditKeeper.NONE, event -> {});
         return DelayQueueEndpoint.of(admin, fleet, new ShownValues(null), caller -> shown, audit);
     }
 
     private void add(String object, WebEndpointResponse<Object> reply) {
-        page.add(object, json.writeValueAsString(reply.getBody()));
+        String text = json.writeValueAsString(reply.getBody());
+        replies.append(text);
+        page.add(object, text);
     }
 
     private static WebEndpointResponse<Object> view(DelayQueueEndpoint endpoint, String view, @Nullable String id) {
@@ -194,5 +198,23 @@ class HttpApiPageTests {
         add("Outcome", change(endpoint, "grow", null, "4"));
 
         page.requireComplete();
+        assertThat(replies)
+                .contains(
+                        "\"lateSeconds\":3.0",
+                        "{\"kind\":\"lateness\",\"value\":3.0}",
+                        "\"oldestRunSeconds\":1.0",
+                        "\"olderThanSeconds\":86400.0",
+                        "\"firstDelaySeconds\":1.0",
+                        "\"maxDelaySeconds\":60.0",
+                        "\"rates\":{\"sent\":1.0,\"acknowledged\":2.0,\"failed\":3.0,\"leaseExpirations\":4.0,\"died\":5.0}");
+    }
+
+    @Test
+    void eachAddressHasARowAndEachRowAnAddress() {
+        QueueViews views = new QueueViews(Instant::toString);
+        MessageViews messages = new MessageViews(new ShownValues(null), Instant::toString);
+
+        page.requireAddresses("Endpoint delayqueue", "GET", new QueueReads(admin, fleet, views, messages).names());
+        page.requireAddresses("Endpoint delayqueue", "POST", new QueueWrites(admin, fleet, views, audit).names());
     }
 }

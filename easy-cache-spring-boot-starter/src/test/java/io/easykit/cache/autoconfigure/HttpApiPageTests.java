@@ -98,4 +98,16 @@ class HttpApiPageTests {
 
         page.requireComplete();
     }
+
+    @Test
+    void eachAddressHasARowAndEachRowAnAddress() {
+        page.requireAddresses("Endpoint easycache", "GET", listed(web.show("nonsense", null, null, null, null)));
+        page.requireAddresses("Endpoint easycache", "POST", listed(act("nonsense", "price")));
+    }
+
+    /** The addresses that the reply to an unknown one lists. */
+    private static List<String> listed(WebEndpointResponse<Object> reply) {
+        Object action = ((Map<?, ?>) reply.getBody()).get("action");
+        return List.of(action.toString().replaceAll("^Use |\\.$", "").split(", | or "));
+    }
 }
