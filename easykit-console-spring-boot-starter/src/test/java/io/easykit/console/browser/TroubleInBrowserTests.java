@@ -445,6 +445,54 @@ class TroubleInBrowserTests {
     }
 
     @Test
+    void showsOnlyTheSizeOfAnOldMessageToUsersWhoMayNotSaveBodies() {
+        answer(
+                "audit",
+                """
+                () => reply(200, {node: 'test', now: Date.now(), shared: true, entries: [
+                  {id: '1', at: 1, who: 'ada', action: 'replace', outcome: 'done', old: {size: 6}}]})""");
+        browser.open("#/audit");
+
+        assertThat(browser.script("return document.querySelector('details pre').textContent"))
+                .isEqualTo("6 B");
+    }
+
+    @Test
+    void selectsAllOfAGroupByItsKeyAlone() {
+        answer(
+                "groups",
+                """
+                () => reply(200, {node: 'test', now: Date.now(), scanned: 3, total: 3, refused: [], groups: [
+                  {group: 'g', title: 'E', text: 'order #', frame: 'f', count: 3, firstAt: 1, lastAt: 2}]})""");
+        answer(
+                "jobs",
+                """
+                (url, {body}) => {
+                  window.select = JSON.stringify(JSON.parse(body).select);
+                  return problem(409);
+                }""");
+        browser.open("#/topic?topic=returns&tab=groups");
+        browser.click("Send back all");
+        browser.click("Send without a trial");
+        browser.awaitText("dialog [role=alert]", "A test refuses it.");
+
+        assertThat(browser.script("return window.select")).isEqualTo("{\"group\":\"g\"}");
+    }
+
+    @Test
+    void pausesNoListenerWithoutItsName() {
+        String listener = "topic: 'returns', busy: 0, places: 1, oldestRunSeconds: 0}";
+        answer(
+                "nodes",
+                "() => reply(200, {node: 'test', now: Date.now(), nodes: [{node: 'a', listeners: [" + "{listener: '', "
+                        + listener + ", {listener: 'close', " + listener + "]}]})");
+        browser.open("#/nodes");
+
+        assertThat(browser.all("tbody tr")).hasSize(2);
+        assertThat(browser.all("tbody button")).hasSize(1);
+    }
+
+    @Test
     void searchesForAnIdOnce() {
         browser.open("#/find?id=nothing");
         refreshTwice();
