@@ -1,8 +1,8 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.redis.KeyPrefix;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
 /**
  * Spells all keys and channels of the queue. The keys of a shard share the hash tag {@code {topic:shard}}, so a cluster
@@ -13,19 +13,10 @@ import java.util.regex.Pattern;
  */
 record RedisKeys(String keyPrefix) {
 
-    private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
-
     private static final String SETTINGS = "settings";
 
     RedisKeys {
-        if (!isUsable(keyPrefix)) {
-            throw new IllegalArgumentException("The key prefix '" + keyPrefix + "' cannot be used."
-                    + " Use 1 to 64 letters, digits, and characters of \". _ : / -\", for example 'shop:dq:'.");
-        }
-    }
-
-    static boolean isUsable(String keyPrefix) {
-        return USABLE.matcher(keyPrefix).matches();
+        KeyPrefix.require(keyPrefix, "shop:dq:");
     }
 
     /**

@@ -61,7 +61,7 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
     /**
      * @param keyPrefix start of every key and channel: letters, digits and {@code . _ : / -}. Senders and listeners of a
      *     topic use the same one; applications with different ones do not see each other's messages
-     * @throws IllegalArgumentException if it is no {@linkplain #isKeyPrefix key prefix}
+     * @throws IllegalArgumentException if a key cannot start with it
      */
     public RedisQueueStore(RedisConnectionFactory connections, String keyPrefix) {
         this(connections, keyPrefix, UnaryOperator.identity());
@@ -94,11 +94,6 @@ public final class RedisQueueStore extends DeadLetterScripts implements QueueBac
         this.fleet = new RedisFleetStore(scripts);
         this.jobs = new RedisJobStore(scripts);
         this.actions = new RedisActionLog(scripts);
-    }
-
-    /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
-    public static boolean isKeyPrefix(String text) {
-        return RedisKeys.isUsable(text);
     }
 
     /** Begins to connect, and does not wait for it. Without this the first call begins to. */

@@ -64,7 +64,7 @@ public final class RedisEntryStore implements EntryStore {
      * @param keyPrefix start of every key: letters, digits and {@code . _ : / -}. Applications with different ones do not
      *     see each other's entries
      * @param commandTimeout how long a caller waits for an answer
-     * @throws IllegalArgumentException if it is no {@linkplain #isKeyPrefix key prefix}
+     * @throws IllegalArgumentException if a key cannot start with it
      */
     public RedisEntryStore(RedisConnectionFactory factory, String keyPrefix, Duration commandTimeout) {
         this(commands(factory, commandTimeout), new RedisKeys(keyPrefix), commandTimeout, NearHints.NONE);
@@ -110,11 +110,6 @@ public final class RedisEntryStore implements EntryStore {
     @Override
     public void onHint(Consumer<String> action) {
         hints.setListener(action);
-    }
-
-    /** Whether a text has 1 to 64 characters, all of them letters, digits or {@code . _ : / -}. */
-    public static boolean isKeyPrefix(String text) {
-        return RedisKeys.isUsable(text);
     }
 
     /** The key of an entry in Redis. */

@@ -1,8 +1,8 @@
 package io.easykit.cache.redis;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.redis.KeyPrefix;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
 /**
  * Spells all Redis keys of the cache: {@code <key prefix><prefix>::<part>:<part>} for an entry, and some names without
@@ -13,17 +13,8 @@ import java.util.regex.Pattern;
  */
 record RedisKeys(String keyPrefix) {
 
-    private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._:/-]{1,64}");
-
     RedisKeys {
-        if (!isUsable(keyPrefix)) {
-            throw new IllegalArgumentException("The key prefix '" + keyPrefix + "' cannot be used."
-                    + " Use 1 to 64 letters, digits, and characters of \". _ : / -\", for example 'shop:ec:'.");
-        }
-    }
-
-    static boolean isUsable(String keyPrefix) {
-        return USABLE.matcher(keyPrefix).matches();
+        KeyPrefix.require(keyPrefix, "shop:ec:");
     }
 
     byte[] entry(CacheKey<?> key) {
