@@ -171,9 +171,8 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
 
     /**
      * Whether a value of one declared type may be the same part of a key as a value of another one. If not, values of the two types
-     * never name the same entry. An empty list may have elements of any type, but does not count.
-     * Neither does a {@code java.sql.Date} with a time of the day, nor a {@code java.sql.Time} of another day than 1970-01-01: they have the
-     * text of the {@code Timestamp} of that instant.
+     * never name the same entry. Three rare values are not considered: an empty list, a {@code java.sql.Date} with a time of the day,
+     * and a {@code java.sql.Time} of another day than 1970-01-01.
      */
     public static boolean mayBeSamePart(Type declared, Type other) {
         return DeclaredPart.of(declared).mayEqual(DeclaredPart.of(other));

@@ -11,7 +11,8 @@ import java.time.Duration;
  * @param cpUpdates behaviour of CP updates that cannot be prepared
  * @param apUpdates behaviour of AP updates that cannot be prepared
  * @param maxPendingInvalidations maximum number of keys whose undelivered invalidations are kept one by one; beyond it whole
- *     prefixes are invalidated. Also the maximum number of updates of several caches that wait for a clearing
+ *     prefixes are invalidated. Also the maximum number of updates with a clearing that wait for a delivery to end a second time;
+ *     beyond it whole prefixes are invalidated
  */
 public record DegradedOptions(
         Duration localTtl,

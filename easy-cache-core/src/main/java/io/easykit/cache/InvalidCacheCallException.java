@@ -7,15 +7,15 @@ public final class InvalidCacheCallException extends EasyCacheException {
 
     private static final long serialVersionUID = 1L;
 
-    private final String cacheName;
+    private final String prefix;
 
-    public InvalidCacheCallException(String cacheName, String message, @Nullable Throwable cause) {
+    public InvalidCacheCallException(String prefix, String message, @Nullable Throwable cause) {
         super(message, cause);
-        this.cacheName = cacheName;
+        this.prefix = prefix;
     }
 
     /** The prefix of the cache. */
-    public String cacheName() {
-        return cacheName;
+    public String prefix() {
+        return prefix;
     }
 }

@@ -10,10 +10,12 @@ public final class UnknownCacheException extends EasyCacheException {
     private static final long serialVersionUID = 1L;
 
     private final String prefix;
+    private final boolean ambiguous;
 
-    private UnknownCacheException(String prefix, String message) {
+    private UnknownCacheException(String prefix, boolean ambiguous, String message) {
         super(message, null);
         this.prefix = prefix;
+        this.ambiguous = ambiguous;
     }
 
     /**
@@ -24,6 +26,7 @@ public final class UnknownCacheException extends EasyCacheException {
     public static UnknownCacheException unknown(String prefix, Collection<String> known) {
         return new UnknownCacheException(
                 prefix,
+                false,
                 "This node has no cache with the prefix '" + prefix + "'. Use one of " + new TreeSet<>(known)
                         + ", or ask a node that declares it.");
     }
@@ -36,6 +39,7 @@ public final class UnknownCacheException extends EasyCacheException {
     public static UnknownCacheException ambiguous(String prefix, Collection<String> clusterIds) {
         return new UnknownCacheException(
                 prefix,
+                true,
                 "The prefix '" + prefix + "' is on the Redis clusters " + new TreeSet<>(clusterIds)
                         + ". Name one of them.");
     }
@@ -48,11 +52,17 @@ public final class UnknownCacheException extends EasyCacheException {
     public static UnknownCacheException elsewhere(String prefix, String clusterId, Collection<String> clusterIds) {
         return new UnknownCacheException(
                 prefix,
+                false,
                 "This node has the prefix '" + prefix + "' on Redis cluster " + new TreeSet<>(clusterIds) + ", not on '"
                         + clusterId + "'. Name that cluster.");
     }
 
     public String prefix() {
         return prefix;
+    }
+
+    /** Whether the call named no cluster, and this node has the prefix on several. */
+    public boolean isAmbiguous() {
+        return ambiguous;
     }
 }

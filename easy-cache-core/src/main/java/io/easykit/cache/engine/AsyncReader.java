@@ -209,7 +209,7 @@ final class AsyncReader {
         }
     }
 
-    /** The call that failed may be the first one of the read, which has not been checked then. */
+    /** If the first call of the read has failed, the read was not checked before. */
     private <V> CompletableFuture<LoadResult<V>> withoutStore(AsyncCall<V> call, StoreUnavailableException away) {
         return call.loader().mayBeCached()
                 ? CompletableFuture.completedFuture(resultOf(() -> fallback.fetchWithoutStore(call.read(), away)))

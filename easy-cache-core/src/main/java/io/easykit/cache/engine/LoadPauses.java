@@ -5,7 +5,10 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Pauses the loads of keys whose loads have failed, each until its own time. Their number is bounded: pauses that end first are dropped. */
+/**
+ * Pauses the loads of keys whose loads have failed, each until its own time. Their number is bounded: pauses that end first are
+ * dropped.
+ */
 final class LoadPauses {
 
     private static final int MOST_KEYS = 10_000;

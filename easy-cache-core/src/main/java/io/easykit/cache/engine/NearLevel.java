@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Epochs</h2>
  *
  * The level is cleared after a raised epoch became known here. A fill takes the epoch of its read, or compares that of its load,
- * after it took the stamp. So a value of an older epoch is dropped: by the epoch, or by the clearing. A recovery and each other change of the availability
- * clear the level too.
+ * after it took the stamp. So a value of an older epoch is dropped: by the epoch, or by the clearing. A recovery and each other
+ * change of the availability clear the level too.
  *
  * <h2>What does not enter</h2>
  *

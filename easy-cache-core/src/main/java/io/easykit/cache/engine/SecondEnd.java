@@ -70,7 +70,8 @@ final class SecondEnd implements LateCommits.SecondTime {
     @Override
     public synchronized boolean getAsBoolean() {
         boolean before = pending;
-        // In this order: what is delivered meanwhile counts as refused, and has an end of its own.
+        // Refused keys are read first. So a key that is delivered between the two reads counts as refused, and gets
+        // a further end.
         refused = refused();
         pending = isPending();
         if (before || pending) {

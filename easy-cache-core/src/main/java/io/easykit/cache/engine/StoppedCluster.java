@@ -115,8 +115,13 @@ final class StoppedCluster {
 
     /** Delivers the pending invalidations of a late update. */
     synchronized void deliver() {
-        if (!attempt(this::deliverTo, Integer.MAX_VALUE) || pending.hasRefused()) {
-            report(spentNanos);
+        boolean delivered = false;
+        try {
+            delivered = attempt(this::deliverTo, Integer.MAX_VALUE);
+        } finally {
+            if (!delivered || pending.hasRefused()) {
+                report(spentNanos);
+            }
         }
     }
 

@@ -56,7 +56,10 @@ public final class StoreUnavailableException extends EasyCacheException {
         this.reason = Reason.NOT_CALLED;
     }
 
-    /** A call that the circuit breaker has rejected. Without a stack trace, which would cost more than the rest of the call. */
+    /**
+     * A call that was not made, for example because the circuit breaker is open. Without a stack trace, which would cost more than the
+     * rest of the call.
+     */
     public static StoreUnavailableException notCalled(String message) {
         return new StoreUnavailableException(message);
     }

@@ -62,6 +62,23 @@ public record DeclaredPart(@Nullable String kind, @Nullable DeclaredPart content
                 && (content == null || other.content == null || content.mayEqual(other.content));
     }
 
+    /**
+     * Whether a value of this declaration and one of another may both be values of a third declaration. A date of SQL and a timestamp
+     * may both be a {@code java.util.Date}.
+     */
+    public boolean mayHaveCommonType(DeclaredPart other) {
+        if (kind == null || other.kind == null) {
+            return true;
+        }
+        return outermost(kind).equals(outermost(other.kind))
+                && (content == null || other.content == null || content.mayHaveCommonType(other.content));
+    }
+
+    private static String outermost(String kind) {
+        int slash = kind.indexOf('/');
+        return slash < 0 ? kind : kind.substring(0, slash);
+    }
+
     private static boolean isWithin(String kind, String other) {
         return kind.equals(other) || kind.startsWith(other + "/");
     }

@@ -194,12 +194,20 @@ public final class TypedText {
         return time;
     }
 
-    /** A part of this type may also be a date or a time of SQL, which have texts of their own. */
+    /** A part of this type may also be a date, a time or a timestamp of SQL. */
     private static Object date(String text) {
         if (isLocalDate(text)) {
             return SqlTexts.date(text);
         }
-        return isLocalTime(text) ? time(text) : Date.from(Instant.ofEpochMilli(millis(text)));
+        return isLocalTime(text) ? time(text) : instant(text);
+    }
+
+    /** Only a timestamp has more than milliseconds. Other dates of one instant have the same text. */
+    private static Object instant(String text) {
+        if (HAS_SQL) {
+            return java.sql.Timestamp.from(Instant.parse(text));
+        }
+        return Date.from(Instant.ofEpochMilli(millis(text)));
     }
 
     private static boolean isLocalDate(String text) {

@@ -234,6 +234,9 @@ class LateSiblingsTests {
         }
         passAndTick(Duration.ofSeconds(10));
         assertThat(read()).isEqualTo("view of old");
+        int raised = bench.store.count(Operation.RAISE_EPOCH);
+        passAndTick(Duration.ofSeconds(10));
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(raised);
         users.back();
 
         try (LogCapture log = LogCapture.of(EpochUpkeep.class)) {
@@ -355,6 +358,37 @@ class LateSiblingsTests {
         assertThat(users.parts(user)).isEmpty();
     }
 
+    /** Nothing can be prepared, so the keys are invalidated again. The first of these calls is not made. */
+    @Test
+    void aValueThatIsComputedBetweenTheEndsIsDroppedAlthoughTheirRepetitionFails() {
+        use(Place.TWO_MASTERS, Consistency.AP);
+        node.update(keys(), () -> "not committed");
+        outlastTheMarks();
+        bench.store.fail(Operation.PREPARE, Fault.LOST_REQUEST);
+        commit();
+        bench.store.onNext(Operation.DROP, LateSiblingsTests::fail);
+
+        end(Order.VIEW_FIRST);
+        bench.store.back();
+        passAndTick(Duration.ofSeconds(5));
+
+        assertNew();
+    }
+
+    @Test
+    void theOtherRedisIsInvalidatedAfterARollbackAlthoughOneFails() {
+        view = Workbench.cp().key(0);
+        user = user(Consistency.CP);
+        assertThat(read()).isEqualTo("view of old");
+        bench.transactions.begin();
+        node.invalidateInTransaction(keys());
+        bench.store.afterNext(Operation.INVALIDATE, LateSiblingsTests::fail);
+
+        assertThatThrownBy(bench.transactions::rollback).hasMessage("a defect");
+
+        assertThat(users.parts(user)).isEmpty();
+    }
+
     /** A defect in the clearing of the first Redis. */
     @ParameterizedTest
     @EnumSource
@@ -371,6 +405,7 @@ class LateSiblingsTests {
 
         assertThat(bench.store.count(Operation.INVALIDATE)).isGreaterThan(before);
         assertThat(bench.store.parts(view)).doesNotContain("value");
+        assertThat(bench.store.raisedHashes()).isEqualTo(bench.store.epochHashes());
         assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER))
                 .as("the clearing")
                 .isOne();

@@ -297,6 +297,43 @@ class StoppedClusterTests extends TwoNodes {
         assertThat(stopped.undelivered("default")).isEqualTo(1);
     }
 
+    @Test
+    void deliversTheKeysAndReportsTheClearingAlthoughItFails() {
+        bench.store.inParts(3);
+        EasyCacheEngine running = running();
+        // Its workers deliver nothing then.
+        availability(running).force(State.UNAVAILABLE);
+        running.invalidateAll(key.spec());
+        running.invalidate(CacheSpec.of("other", String.class).key(1));
+        assertThat(running.undelivered("default")).isEqualTo(2);
+        bench.store.afterNext(Operation.RAISE_EPOCH, StoppedClusterTests::fail);
+
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            assertThatThrownBy(running::stop).hasMessage("a defect");
+            assertThat(log.warnings()).singleElement().asString().contains("[all of 'name']");
+        }
+
+        assertThat(running.undelivered("default")).isOne();
+    }
+
+    /** An update after the stop. */
+    @Test
+    void reportsAnUpdateAfterTheStopAlthoughItFails() {
+        bench.store.inParts(3);
+        EasyCacheEngine stopped = stopped();
+        bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        bench.store.onLost(() -> bench.store.onNext(Operation.RAISE_EPOCH, StoppedClusterTests::fail));
+
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            assertThatThrownBy(() -> stopped.invalidateAll(key.spec())).hasMessage("a defect");
+            assertThat(log.warnings()).singleElement().asString().contains("[all of 'name']");
+        }
+    }
+
+    private static void fail() {
+        throw new IllegalStateException("a defect");
+    }
+
     /** The node itself does not raise them any more when all nodes have read the first ones. */
     @Test
     void leavesTheSecondRaiseOfSeveralHashesToOtherNodes() {
