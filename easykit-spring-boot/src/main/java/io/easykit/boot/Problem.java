@@ -1,5 +1,6 @@
 package io.easykit.boot;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -13,9 +14,10 @@ import java.util.stream.IntStream;
  */
 public record Problem(String description, String remedy) {
 
-    /** Returns the problem of an invalid setting. */
+    /** Returns the problem of an invalid setting. A duration is shown as a properties file has it. */
     public static Problem setting(String name, Object value, String remedy) {
-        return new Problem("The setting " + name + " is " + value + ".", remedy);
+        Object shown = value instanceof Duration duration ? DurationTexts.text(duration) : value;
+        return new Problem("The setting " + name + " is " + shown + ".", remedy);
     }
 
     /** Returns one line for each problem, numbered if there are several. */

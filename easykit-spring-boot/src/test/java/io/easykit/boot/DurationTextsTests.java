@@ -25,6 +25,28 @@ class DurationTextsTests {
                 .withMessage("it has no unit");
     }
 
+    /** They can be copied into a properties file. */
+    @ParameterizedTest
+    @CsvSource({
+        "PT0S, 0s",
+        "PT0.010S, 10ms",
+        "PT1.5S, 1500ms",
+        "PT30S, 30s",
+        "PT90S, 90s",
+        "PT10M, 10m",
+        "PT90M, 90m",
+        "PT24H, 1d",
+        "PT36H, 36h",
+        "P3650D, 3650d",
+        "PT-1.5S, -1500ms",
+        "PT0.0005S, PT0.0005S",
+        "PT999999999999.5S, PT277777777H46M39.5S"
+    })
+    void writesWhatItReads(Duration duration, String text) {
+        assertThat(DurationTexts.text(duration)).isEqualTo(text);
+        assertThat(DurationTexts.parse(text)).isEqualTo(duration);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "soon", "30 parsecs", "1.5s"})
     void refusesWhatIsNoDuration(String text) {

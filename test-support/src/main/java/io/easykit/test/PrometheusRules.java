@@ -27,7 +27,9 @@ public final class PrometheusRules {
     private static final Set<String> OF_ALL = Set.of("application", "instance", "le");
 
     /** Merges applications, so that one hides another. */
-    private static final Pattern MERGE = Pattern.compile("\\b(?:max|min|sum|avg|count)\\b(?! by \\(application\\b)");
+    private static final Pattern MERGE = Pattern.compile(
+            "\\b(?:max|min|sum|avg|count|group|topk|bottomk|quantile|stddev|stdvar|count_values|limitk)\\b"
+                    + "(?! by \\(application\\b)");
 
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"([^\"]*)\"");
     private static final Pattern GROUPED_LABELS = Pattern.compile("by \\(([^)]*)\\)");
