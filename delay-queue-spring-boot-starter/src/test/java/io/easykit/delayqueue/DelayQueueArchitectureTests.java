@@ -13,9 +13,11 @@ class DelayQueueArchitectureTests {
         "io.easykit.delayqueue.annotation",
         "io.easykit.delayqueue.propagation",
         "io.easykit.delayqueue.jdbc",
+        "io.easykit.delayqueue.transaction",
         "io.easykit.delayqueue.listener",
         "io.easykit.delayqueue.actuate",
         "io.easykit.delayqueue.observation",
+        "io.easykit.delayqueue.metrics",
         "io.easykit.delayqueue.autoconfigure"
     };
 

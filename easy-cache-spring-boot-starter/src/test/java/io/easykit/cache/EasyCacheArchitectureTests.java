@@ -15,6 +15,9 @@ class EasyCacheArchitectureTests {
         "io.easykit.cache.aop",
         "io.easykit.cache.springcache",
         "io.easykit.cache.jdbc",
+        "io.easykit.cache.transaction",
+        "io.easykit.cache.metrics",
+        "io.easykit.cache.actuate",
         "io.easykit.cache.autoconfigure"
     };
 

@@ -39,6 +39,11 @@ final class Fields {
     }
 
     int number(String name, int fallback, int min, int max) {
+        return number(name, fallback, min, max, "");
+    }
+
+    /** @param otherwise the end of the remedy: what may stand in place of a number */
+    int number(String name, int fallback, int min, int max, String otherwise) {
         String value = values.get(name);
         if (value == null) {
             return fallback;
@@ -51,7 +56,7 @@ final class Fields {
         } catch (NumberFormatException e) {
             // Refused below.
         }
-        throw unusable(name, value, "Give a whole number from " + min + " to " + max + ".");
+        throw unusable(name, value, "Give a whole number from " + min + " to " + max + otherwise + ".");
     }
 
     @Nullable Instant time(String name) {

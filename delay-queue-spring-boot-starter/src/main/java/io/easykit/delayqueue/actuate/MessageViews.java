@@ -34,18 +34,6 @@ public final class MessageViews {
     }
 
     /**
-     * The state with this word, {@code waiting}, {@code in-flight} or {@code dead}; null if there is none.
-     */
-    public static @Nullable State state(String word) {
-        for (State state : State.values()) {
-            if (EnumWords.of(state).equals(word)) {
-                return state;
-            }
-        }
-        return null;
-    }
-
-    /**
      * A page of messages.
      *
      * @param hidden why the caller may not see bodies and header values, or null if they are shown
@@ -181,13 +169,9 @@ public final class MessageViews {
                 ? null
                 : new Row()
                         .with("maxAttempts", retry.maxAttempts())
-                        .with("firstDelaySeconds", seconds(retry.firstDelay().toMillis()))
+                        .with("firstDelaySeconds", retry.firstDelay())
                         .with("multiplier", retry.multiplier())
-                        .with("maxDelaySeconds", seconds(retry.maxDelay().toMillis()))
+                        .with("maxDelaySeconds", retry.maxDelay())
                         .values();
-    }
-
-    private static double seconds(long millis) {
-        return millis / 1000.0;
     }
 }

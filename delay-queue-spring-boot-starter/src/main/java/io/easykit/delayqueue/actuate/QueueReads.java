@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
@@ -112,7 +113,7 @@ final class QueueReads {
         if (name == null) {
             return State.DEAD;
         }
-        State state = MessageViews.state(name);
+        State state = EnumWords.find(State.class, name);
         if (state == null) {
             throw Fields.unusable("state", name, "Give dead, the default, waiting or in-flight.");
         }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.boot.EnumWords;
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.admin.DeadLetterRef;
@@ -27,6 +28,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueueViews {
 
+    /** The rate of a job without a limit. */
+    public static final String UNLIMITED = "unlimited";
+
+    /** The highest rate of a job with a limit, in messages a second. */
+    public static final int MAX_RATE = 1_000_000;
+
     private final Function<Instant, Object> times;
 
     /** @param times writes a time */
@@ -50,10 +57,11 @@ public final class QueueViews {
         if (total != null) {
             total(row, total, limits(total.flow(), total.limited(), total.limited() ? total.due() : 0));
         }
-        return row.with("rates", rates(topic.rates())).values();
+        Rates rates = topic.rates();
+        return row.with("rates", rates == null ? null : rates(rates)).values();
     }
 
-    /** A topic with its shards, without what only an overview or the nodes know. */
+    /** A topic with its shards, without rates and places, which its statistics do not have. */
     public Map<String, Object> topic(TopicStats stats) {
         Row row = row().with("topic", stats.topic())
                 .with("shards", stats.shards().size() + stats.refused().size())
@@ -88,41 +96,49 @@ public final class QueueViews {
                 .with("imbalance", shard.imbalance());
         Instant oldest = shard.oldestDue();
         if (oldest != null) {
-            row.with("oldestDue", oldest).with("lateSeconds", lateSeconds(oldest, shard));
+            row.with("oldestDue", oldest).with("lateSeconds", Duration.between(oldest, shard.now()));
         }
-    }
-
-    private static double lateSeconds(Instant oldest, ShardStats shard) {
-        return seconds(Duration.between(oldest, shard.now()));
-    }
-
-    private static double seconds(Duration duration) {
-        return duration.toMillis() / 1000.0;
     }
 
     private Map<String, Object> pause(String by, @Nullable Instant at) {
         return row().with("by", by).with("at", at).values();
     }
 
-    /** The alerts of a topic: {@code kind}, and {@code value} if it is known. */
     private List<Map<String, Object>> alerts(ShardStats total) {
-        return total.alerts().stream()
-                .sorted()
-                .map(kind -> row().with("kind", EnumWords.of(kind))
-                        .with("value", alertValue(kind, total))
-                        .values())
-                .toList();
+        return total.alerts().stream().sorted().map(kind -> alert(kind, total)).toList();
     }
 
-    private static @Nullable Object alertValue(Kind kind, ShardStats total) {
+    /** An alert of a topic: {@code kind}, and {@code value} if it has one. */
+    public Map<String, Object> alert(Kind kind, ShardStats total) {
+        return row().with("kind", EnumWords.of(kind))
+                .with("value", alertNumber(kind, alertValue(kind, total)))
+                .values();
+    }
+
+    /** The value of an alert: milliseconds for {@code LATENESS}, else messages. Null if it has none. */
+    public static @Nullable Long alertValue(Kind kind, ShardStats total) {
         Instant oldest = total.oldestDue();
         return switch (kind) {
-            case LATENESS -> oldest == null ? null : (Object) lateSeconds(oldest, total);
+            case LATENESS ->
+                oldest == null
+                        ? null
+                        : (Long) Duration.between(oldest, total.now()).toMillis();
             case DUE -> total.due();
             case DEAD -> total.dead();
             case WAITING -> total.waiting();
             case NO_CONSUMER, FAILING -> null;
         };
+    }
+
+    /**
+     * A value or a limit of an alert as replies have it: seconds for {@code LATENESS}.
+     *
+     * @param value as {@link #alertValue} returns it
+     */
+    public static @Nullable Number alertNumber(Kind kind, @Nullable Long value) {
+        return value == null || kind != Kind.LATENESS
+                ? value
+                : (Number) DurationTexts.seconds(Duration.ofMillis(value));
     }
 
     private @Nullable Map<String, Object> limits(ShardStats.@Nullable Flow flow, boolean limited, long held) {
@@ -151,15 +167,14 @@ public final class QueueViews {
                 .values();
     }
 
-    private @Nullable Map<String, Object> rates(@Nullable Rates rates) {
-        return rates == null
-                ? null
-                : row().with("sent", rounded(rates.sent()))
-                        .with("acknowledged", rounded(rates.acknowledged()))
-                        .with("failed", rounded(rates.failed()))
-                        .with("leaseExpirations", rounded(rates.leaseExpirations()))
-                        .with("died", rounded(rates.died()))
-                        .values();
+    /** Messages a second. */
+    public Map<String, Object> rates(Rates rates) {
+        return row().with("sent", rounded(rates.sent()))
+                .with("acknowledged", rounded(rates.acknowledged()))
+                .with("failed", rounded(rates.failed()))
+                .with("leaseExpirations", rounded(rates.leaseExpirations()))
+                .with("died", rounded(rates.died()))
+                .values();
     }
 
     /** A rate with three decimals. */
@@ -224,7 +239,7 @@ public final class QueueViews {
                 .with("topic", listener.topic())
                 .with("busy", listener.busy())
                 .with("places", listener.places())
-                .with("oldestRunSeconds", seconds(listener.oldestRun()))
+                .with("oldestRunSeconds", listener.oldestRun())
                 .with("pause", pause == null ? null : pause(pause.by(), pause.at()))
                 .values();
     }
@@ -257,7 +272,7 @@ public final class QueueViews {
                 .with("by", request.by())
                 .with("note", request.note())
                 .with("group", filter.group())
-                .with("olderThanSeconds", filter.olderThan().isZero() ? null : seconds(filter.olderThan()))
+                .with("olderThanSeconds", filter.olderThan().isZero() ? null : filter.olderThan())
                 .with("text", filter.text())
                 .with("diedUntil", filter.diedUntil())
                 .with("perSecond", limit(request.perSecond()))
@@ -276,7 +291,8 @@ public final class QueueViews {
                 .with("problem", job.problem());
     }
 
-    private static @Nullable Integer limit(int value) {
+    /** A limit of a job, or null if it has none. */
+    public static @Nullable Integer limit(int value) {
         return value == Integer.MAX_VALUE ? null : value;
     }
 

@@ -34,9 +34,6 @@ final class QueueWrites {
         Map<String, Object> make(Fields fields, String user);
     }
 
-    /** Rate without a limit. */
-    private static final String UNLIMITED = "unlimited";
-
     /** Longest name of a user that a pause has, in characters. */
     private static final int MAX_NAME = 200;
 
@@ -210,9 +207,10 @@ final class QueueWrites {
     private Map<String, Object> redriveAll(String topic, Fields fields, String user) {
         String note = fields.text("note");
         JobRequest request = JobRequest.redrive(topic).by(user, note == null ? "" : note);
-        request = UNLIMITED.equals(fields.text("perSecond"))
+        request = QueueViews.UNLIMITED.equals(fields.text("perSecond"))
                 ? request.withoutLimit()
-                : request.perSecond(fields.number("perSecond", request.perSecond(), 1, Integer.MAX_VALUE));
+                : request.perSecond(fields.number(
+                        "perSecond", request.perSecond(), 1, QueueViews.MAX_RATE, ", or " + QueueViews.UNLIMITED));
         fleet.requireUsed(topic);
         return views.job(admin.start(request));
     }

@@ -1,12 +1,14 @@
 package io.easykit.delayqueue.actuate;
 
+import io.easykit.boot.DurationTexts;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One object of a JSON reply. A value that is null is left out. */
+/** One object of a JSON reply. A value that is null is left out, and a duration is a number of seconds. */
 final class Row {
 
     private final Map<String, Object> values = new LinkedHashMap<>();
@@ -24,9 +26,16 @@ final class Row {
 
     Row with(String name, @Nullable Object value) {
         if (value != null) {
-            values.put(name, value instanceof Instant time ? times.apply(time) : value);
+            values.put(name, written(value));
         }
         return this;
+    }
+
+    private Object written(Object value) {
+        if (value instanceof Duration duration) {
+            return DurationTexts.seconds(duration);
+        }
+        return value instanceof Instant time ? times.apply(time) : value;
     }
 
     Map<String, Object> values() {

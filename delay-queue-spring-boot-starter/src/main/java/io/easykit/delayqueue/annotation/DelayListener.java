@@ -19,8 +19,8 @@ import java.lang.annotation.Target;
  *
  * <p>One parameter takes the payload: of any type that can be read from JSON, generics included, or a
  * {@code DelayMessage<T>} with the payload and the metadata of the message. A method may have both. Further parameters, in any
- * order: parameters with Spring's {@code @Header} or {@code @Headers}, and an {@code Acknowledgment}. With an {@code Acknowledgment} only the method
- * settles its messages, at any time and on any thread. Returning does not acknowledge.
+ * order: parameters with Spring's {@code @Header} or {@code @Headers}, and an {@code Acknowledgment}. With an
+ * {@code Acknowledgment} only the method settles its messages, at any time and on any thread. Returning does not acknowledge.
  *
  * <p>Attributes are strings and may contain placeholders ({@code "${close.threads}"}). Durations are strings with a
  * unit, such as {@code "30s"} or {@code "1500ms"}. For an empty attribute the setting {@code delay-queue.defaults.*} applies. A

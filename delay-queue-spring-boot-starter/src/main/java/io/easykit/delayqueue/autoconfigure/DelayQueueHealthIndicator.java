@@ -2,6 +2,7 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.admin.TopicStats;
+import io.easykit.delayqueue.metrics.TopicSnapshots;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.LinkedHashMap;

@@ -2,6 +2,10 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
+import io.easykit.delayqueue.metrics.DelayQueueMeters;
+import io.easykit.delayqueue.metrics.FleetNumbers;
+import io.easykit.delayqueue.metrics.OutboxGauges;
+import io.easykit.delayqueue.metrics.TopicSnapshots;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.VirtualTime;

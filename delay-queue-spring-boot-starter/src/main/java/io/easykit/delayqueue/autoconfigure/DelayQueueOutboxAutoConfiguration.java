@@ -12,6 +12,7 @@ import io.easykit.delayqueue.jdbc.SendOutboxSchema;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Transactions;
+import io.easykit.delayqueue.transaction.SpringTransactions;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;

@@ -10,6 +10,7 @@ import io.easykit.delayqueue.listener.TopicSettingsTable;
 import io.easykit.delayqueue.observation.Tracing;
 import io.easykit.delayqueue.redis.RedisQueueStore;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.redis.KeyPrefix;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -86,7 +87,7 @@ record DelayQueueProperties(
     @Override
     public List<Problem> problems() {
         SettingChecks checks = new SettingChecks("delay-queue.");
-        checks.keyPrefix(RedisQueueStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:dq:");
+        checks.keyPrefix(KeyPrefix.isUsable(keyPrefix), keyPrefix, "${spring.application.name}:dq:");
         checks.commandTimeout(commandTimeout);
         checks.duration("stop-timeout", stopTimeout, Duration.ZERO, LONGEST_STOP, "0s to 1d, for example 20s");
         checks.duration(

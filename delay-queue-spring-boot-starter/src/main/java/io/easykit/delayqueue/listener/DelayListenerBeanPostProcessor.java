@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
@@ -297,7 +298,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                 endpoint.topic(),
                 candidate.where().describe(),
                 endpoint.concurrency(),
-                endpoint.lease(),
+                DurationTexts.text(endpoint.lease()),
                 endpoint.retry().maxAttempts());
     }
 

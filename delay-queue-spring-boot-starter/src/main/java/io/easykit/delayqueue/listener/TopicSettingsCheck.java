@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
@@ -149,10 +150,7 @@ final class TopicSettingsCheck {
     }
 
     private static String text(Object value) {
-        if (!(value instanceof Duration duration)) {
-            return value.toString();
-        }
-        return duration.toMillisPart() == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+        return value instanceof Duration duration ? DurationTexts.text(duration) : value.toString();
     }
 
     @FunctionalInterface

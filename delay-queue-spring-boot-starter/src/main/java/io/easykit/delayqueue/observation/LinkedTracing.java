@@ -55,8 +55,8 @@ public final class LinkedTracing implements TracingObservationHandler<HandleCont
     }
 
     /**
-     * Restores the sender's baggage for the delivery, whose span has no parent to inherit it from. A scope may be opened again inside itself, and on
-     * other threads by context propagation; each one closes its own baggage.
+     * Restores the sender's baggage for the delivery, whose span has no parent to inherit it from. A scope may be opened again
+     * inside itself, and on other threads by context propagation; each one closes its own baggage.
      */
     @Override
     public void onScopeOpened(HandleContext context) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicStats;
+import io.easykit.delayqueue.metrics.TopicSnapshots;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.Proxy;

@@ -59,7 +59,7 @@ public @interface UpdateCache {
      */
     boolean batch() default false;
 
-    /** Id of the configured Redis that holds the entries; see {@code easy-cache.clusters}. A single server counts. */
+    /** Id of the configured Redis that holds the entries; see {@code easy-cache.clusters}. It may be a single server. */
     String clusterId() default CacheSpec.DEFAULT_CLUSTER;
 
     /**

@@ -3,9 +3,9 @@ package io.easykit.cache.aop;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.aop.OperationFactory.CacheName;
+import io.easykit.cache.type.DeclaredPart;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,9 +56,11 @@ final class KeyPartTypes {
             }
         }
 
-        /** A read of a {@code java.util.Date} may have entries of both updates, with dates and with timestamps of SQL. */
+        /** A read with a {@code java.util.Date} may have entries of both updates, with dates and with timestamps of SQL. */
         private boolean mayBeOfOneRead(Declared other) {
-            return isUpdate() && other.isUpdate() && isDate(type) && isDate(other.type);
+            return isUpdate()
+                    && other.isUpdate()
+                    && DeclaredPart.of(type).mayHaveCommonType(DeclaredPart.of(other.type));
         }
 
         private boolean isLike(Declared other) {
@@ -67,10 +69,6 @@ final class KeyPartTypes {
 
         private boolean isUpdate() {
             return where.annotation() == UpdateCache.class;
-        }
-
-        private static boolean isDate(Type type) {
-            return type instanceof Class<?> date && Date.class.isAssignableFrom(date);
         }
 
         private static String conversion(Type... types) {

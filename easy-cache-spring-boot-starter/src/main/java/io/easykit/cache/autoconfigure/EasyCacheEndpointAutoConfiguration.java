@@ -5,6 +5,8 @@ import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.boot.OperatorAudit;
 import io.easykit.boot.ThisProcess;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.actuate.EasyCacheEndpoint;
+import io.easykit.cache.actuate.EasyCacheEndpointWebExtension;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;

@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.actuate.EasyCacheHealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

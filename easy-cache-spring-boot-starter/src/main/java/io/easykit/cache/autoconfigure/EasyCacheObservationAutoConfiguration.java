@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
 import io.easykit.cache.LoadObserver;
+import io.easykit.cache.metrics.LoadObservations;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

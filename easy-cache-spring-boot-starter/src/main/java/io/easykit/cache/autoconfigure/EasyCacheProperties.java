@@ -11,6 +11,8 @@ import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
 import io.easykit.cache.redis.RedisEntryStore;
+import io.easykit.cache.transaction.ReadOnlyLoads;
+import io.easykit.redis.KeyPrefix;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -73,7 +75,7 @@ record EasyCacheProperties(
     @Override
     public List<Problem> problems() {
         SettingChecks checks = new SettingChecks("easy-cache.");
-        checks.keyPrefix(RedisEntryStore.isKeyPrefix(keyPrefix), keyPrefix, "${spring.application.name}:ec:");
+        checks.keyPrefix(KeyPrefix.isUsable(keyPrefix), keyPrefix, "${spring.application.name}:ec:");
         checks.commandTimeout(commandTimeout);
         checks.that(
                 !clusters.containsKey(CacheSpec.DEFAULT_CLUSTER),
@@ -194,7 +196,8 @@ record EasyCacheProperties(
      * @param apUpdates Result of an ap update that cannot be marked in Redis before its commit: proceed accepts stale
      *     reads on other nodes until the invalidation is delivered, refuse throws an exception.
      * @param maxPendingInvalidations Maximum number of keys with undelivered invalidations kept in memory, 1 or more. Beyond it
-     *     whole prefixes are invalidated.
+     *     whole prefixes are invalidated. Also the maximum number of updates with a clearing that wait for a delivery to end a
+     *     second time.
      */
     record Degraded(
             @DefaultValue("32") int concurrentLoads,
@@ -234,14 +237,6 @@ record EasyCacheProperties(
                         "Choose a number of connections below the size of the pool, or 0 for none."));
             }
         }
-    }
-
-    /** Place of a load inside a read-only transaction. */
-    enum ReadOnlyLoads {
-        /** Outside the transaction, on a separate connection. The value is cached. */
-        SEPARATE,
-        /** Inside the transaction. The value is not cached. */
-        ATTACHED
     }
 
     /** Store for updates that cannot be sent to Redis before their commit. */

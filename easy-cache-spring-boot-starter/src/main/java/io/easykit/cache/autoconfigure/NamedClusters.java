@@ -3,11 +3,9 @@ package io.easykit.cache.autoconfigure;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
@@ -76,7 +74,9 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     @Override
     public void stop() {
         running = false;
-        forEach(connections.values().iterator(), RedisConnections::stop);
+        List<Runnable> steps = new ArrayList<>();
+        connections.values().forEach(one -> steps.add(one::stop));
+        StopSteps.make(steps);
     }
 
     @Override
@@ -92,22 +92,10 @@ final class NamedClusters implements SmartLifecycle, DisposableBean {
     @Override
     public void destroy() {
         running = false;
-        try {
-            forEach(connections.values().iterator(), RedisConnections::destroy);
-        } finally {
-            forEach(contexts.values().iterator(), AnnotationConfigApplicationContext::close);
-        }
-    }
-
-    /** Makes each call, also after one that has failed. */
-    private static <T> void forEach(Iterator<T> members, Consumer<T> call) {
-        if (members.hasNext()) {
-            try {
-                call.accept(members.next());
-            } finally {
-                forEach(members, call);
-            }
-        }
+        List<Runnable> steps = new ArrayList<>();
+        connections.values().forEach(one -> steps.add(one::destroy));
+        contexts.values().forEach(one -> steps.add(one::close));
+        StopSteps.make(steps);
     }
 
     private static AnnotationConfigApplicationContext contextOf(

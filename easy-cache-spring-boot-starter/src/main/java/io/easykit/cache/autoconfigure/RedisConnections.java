@@ -6,6 +6,7 @@ import io.easykit.cache.redis.ScriptLoader;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
 import java.time.Duration;
+import java.util.List;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -58,26 +59,14 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
 
     @Override
     public synchronized void stop() {
-        try {
-            hints.stop();
-        } finally {
-            try {
-                scripts.stop();
-            } finally {
-                running = false;
-                own.stop();
-            }
-        }
+        running = false;
+        StopSteps.make(List.of(hints::stop, scripts::stop, own::stop));
     }
 
     /** Ends the threads of the connections as well. Also called if the start of the application failed. */
     @Override
     public synchronized void destroy() {
-        try {
-            stop();
-        } finally {
-            own.destroy();
-        }
+        StopSteps.make(List.of(this::stop, own::destroy));
     }
 
     @Override

@@ -230,10 +230,9 @@ final class SpringUpdate {
                 if (mayAddAfter(evaluation.getOperation(), returned)
                         && (mustAddAfter(evaluation.getOperation(), returned) || evaluation.applies(content))
                         && !add(evaluation, content, after)) {
-                    problems.add(
-                            new InvalidCacheKeyException(
-                                    "The key of " + evaluation.getOperation()
-                                            + " is null after the method, so nothing is invalidated. Set a condition, or correct the key."));
+                    problems.add(new InvalidCacheKeyException("The key of " + evaluation.getOperation()
+                            + " is null after the method, so nothing is invalidated."
+                            + " Set a condition, or correct the key."));
                 }
             } catch (RuntimeException failure) {
                 problems.add(failure);

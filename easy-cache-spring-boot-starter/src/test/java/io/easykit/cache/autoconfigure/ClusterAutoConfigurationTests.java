@@ -3,13 +3,19 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.reset;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.actuate.ClusterState;
+import io.easykit.cache.actuate.EasyCacheEndpoint;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.redis.NearHintSubscription;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
@@ -200,6 +206,30 @@ class ClusterAutoConfigurationTests {
                 assertThat(recoveryThreads()).hasSize(2);
             }
         });
+    }
+
+    @Test
+    void stopsTheOtherClustersAlthoughOneFails() {
+        runner.withPropertyValues("easy-cache.clusters.first.port=2", "easy-cache.clusters.second.port=2")
+                .run(context -> {
+                    NamedClusters clusters = context.getBean(NamedClusters.class);
+                    RedisConnections first =
+                            Objects.requireNonNull(clusters.connections().get("first"));
+                    List<LettuceConnectionFactory> own = List.of(factory(context, "first"), factory(context, "second"));
+                    NearHintSubscription failing = mock(NearHintSubscription.class);
+                    doThrow(new IllegalStateException("a defect")).when(failing).stop();
+                    ReflectionTestUtils.setField(first, "hints", failing);
+                    assertThat(own).allMatch(LettuceConnectionFactory::isRunning);
+
+                    assertThatThrownBy(clusters::stop).hasMessage("a defect");
+                    assertThat(own).noneMatch(LettuceConnectionFactory::isRunning);
+
+                    Map<?, ?> contexts = (Map<?, ?>) ReflectionTestUtils.getField(clusters, "contexts");
+                    assertThatThrownBy(clusters::destroy).hasMessage("a defect");
+                    assertThat(contexts.values()).hasSize(2).noneMatch(one -> ((ConfigurableApplicationContext) one)
+                            .isActive());
+                    reset(failing);
+                });
     }
 
     @Test

@@ -37,6 +37,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The endpoint over HTTP. */
 class EasyCacheEndpointIntegrationTests {
@@ -264,31 +266,34 @@ class EasyCacheEndpointIntegrationTests {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "/keys                              | 404 |                                | Use caches or explain.",
-                "/explain                           | 400 |                                | 'prefix' and 'part', or 'key'",
-                "/explain?prefix=product            | 400 |                                | 'prefix' and 'part', or 'key'",
-                "/explain?prefix=prodcut&part=42    | 404 |                                | Use one of [price, product, stock]",
-                "/explain?prefix=price&part=7       | 400 |                                | has the parts [#id, #currency]",
-                "/explain?prefix=price&part=x&part=y| 400 |                                | (#id) is not a Long",
-                "/explain?prefix=price&part=7&part=EUR&cluster=trade | 404 |               | on Redis cluster [default]",
-                "/explain?key=price                 | 400 |                                | as in user::42",
-                "/evict                             | 400 | {}                             | 'prefix' and 'part', or 'key'",
-                "/drop                              | 400 | {}                             | Name the 'prefix'",
-                "/drop                              | 404 | {'prefix': 'prodcut'}          | Use one of [price, product, stock]",
-                "/force                             | 400 | {'state': 'auto'}              | Name the 'cluster', one of [default]",
-                "/force                             | 400 | {'cluster': 'default'}         | available, unavailable or auto",
-                "/force                             | 404 | {'cluster': 'trade', 'state': 'auto'} | Use one of [default]",
-                "/evict                             | 400 | {'prefix': 'product', 'part': null} | 'prefix' and 'part', or 'key'",
-                "/default                           | 404 | {'state': 'auto'}              | Use evict, drop or force."
+                "/keys                              | 404 |                                | action | Use caches or explain.",
+                "/explain                           | 400 |                                | action | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=product            | 400 |                                | action | 'prefix' and 'part', or 'key'",
+                "/explain?prefix=prodcut&part=42    | 404 |                                | detail | Use one of [price, product, stock]",
+                "/explain?prefix=price&part=7       | 400 |                                | detail | has the parts [#id, #currency]",
+                "/explain?prefix=price&part=x&part=y| 400 |                                | detail | (#id) is not a Long",
+                "/explain?prefix=price&part=7&part=EUR&cluster=trade | 404 |               | detail | on Redis cluster [default]",
+                "/explain?key=price                 | 400 |                                | detail | as in user::42",
+                "/evict                             | 400 | {}                             | action | 'prefix' and 'part', or 'key'",
+                "/drop                              | 400 | {}                             | action | Name the 'prefix'",
+                "/drop                              | 404 | {'prefix': 'prodcut'}          | detail | Use one of [price, product, stock]",
+                "/force                             | 400 | {'state': 'auto'}              | action | Name the 'cluster', one of [default]",
+                "/force                             | 400 | {'cluster': 'default'}         | action | available, unavailable or auto",
+                "/force                             | 404 | {'cluster': 'trade', 'state': 'auto'} | detail | Use one of [default]",
+                "/evict                             | 400 | {'prefix': 'product', 'part': null} | action | 'prefix' and 'part', or 'key'",
+                "/default                           | 404 | {'state': 'auto'}              | action | Use evict, drop or force."
             })
-    void namesTheRemedyOfABadRequest(String path, int status, String body, String remedy) throws Exception {
+    void namesTheRemedyOfABadRequest(String path, int status, String body, String where, String remedy)
+            throws Exception {
         for (Stack stack : Stack.values()) {
             HttpResponse<String> refused = body == null ? get(stack, path) : post(stack, path, body);
             assertThat(refused.statusCode()).as(refused.body()).isEqualTo(status);
             assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
-            assertThat(refused.body())
-                    .contains("\"status\":" + status, "\"detail\":\"", "\"action\":\"")
-                    .contains(remedy);
+            JsonNode problem = new JsonMapper().readTree(refused.body());
+            assertThat(problem.get("status").asInt()).isEqualTo(status);
+            assertThat(problem.get("detail").asString()).isNotEmpty();
+            assertThat(problem.get("action").asString()).isNotEmpty();
+            assertThat(problem.get(where).asString()).contains(remedy);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.actuate.ClusterState;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.RefusedWrites;

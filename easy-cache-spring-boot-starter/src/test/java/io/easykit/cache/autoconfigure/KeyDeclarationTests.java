@@ -521,6 +521,47 @@ class KeyDeclarationTests {
         public void updateSame(java.sql.Date day) {}
     }
 
+    /** The read may have entries of both updates. */
+    static class ListsOfDates {
+        @UpdateCache(prefix = "days", keys = "#days")
+        public void updateDates(List<java.sql.Date> days) {}
+
+        @UpdateCache(prefix = "days", keys = "#days")
+        public void updateTimestamps(List<Timestamp> days) {}
+
+        @Cacheable(prefix = "days", keys = "#days")
+        public User find(List<Date> days) {
+            return new User(1, "");
+        }
+    }
+
+    static class UpdateOfTimestamp {
+        @UpdateCache(prefix = "time", keys = "#day")
+        public void update(Timestamp day) {}
+    }
+
+    static class ReadOfTimestamp {
+        @Cacheable(prefix = "time", keys = "#day")
+        public User find(Timestamp day) {
+            return new User(1, "");
+        }
+    }
+
+    static class UpdateOfSqlDate {
+        @UpdateCache(prefix = "time", keys = "#day")
+        public void update(java.sql.Date day) {}
+    }
+
+    /** An update of the same type comes before the read. */
+    @Test
+    void comparesAnUpdateWithEachReadBeforeIt() {
+        runner.withBean(UpdateOfTimestamp.class)
+                .withBean(ReadOfTimestamp.class)
+                .withBean(UpdateOfSqlDate.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("so the two never name the same entry of 'time'"));
+    }
+
     static class EndlessTypes {
         @Cacheable(prefix = "nested", keys = "#ids")
         public <T extends List<T>> User find(List<T> ids) {
@@ -535,6 +576,7 @@ class KeyDeclarationTests {
     void takesTypesThatCanHaveTheSameValues() {
         runner.withBean(Supertypes.class)
                 .withBean(DatesOfSql.class)
+                .withBean(ListsOfDates.class)
                 .withBean(EndlessTypes.class)
                 .run(context -> assertThat(context).hasNotFailed());
     }

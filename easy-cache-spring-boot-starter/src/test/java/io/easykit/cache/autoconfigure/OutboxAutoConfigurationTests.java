@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.actuate.EasyCacheHealthIndicator;
 import io.easykit.cache.jdbc.JdbcOutbox;
+import io.easykit.cache.metrics.ClusterMeters;
 import io.easykit.cache.store.Outbox;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;

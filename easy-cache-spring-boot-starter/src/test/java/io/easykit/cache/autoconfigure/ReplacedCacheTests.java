@@ -6,6 +6,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.actuate.EasyCacheEndpoint;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;

@@ -1,0 +1,32 @@
+package io.easykit.cache.transaction;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Connects {@link SpringTransactions} with each transaction manager. */
+public final class TransactionListenerProcessor implements BeanPostProcessor {
+
+    private final Supplier<@Nullable SpringTransactions> transactions;
+
+    /**
+     * Creates a processor that never requests another implementation, which may need a transaction manager itself.
+     *
+     * @param transactions null if the application has another implementation
+     */
+    public TransactionListenerProcessor(Supplier<@Nullable SpringTransactions> transactions) {
+        this.transactions = transactions;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (bean instanceof PlatformTransactionManager manager) {
+            SpringTransactions spring = transactions.get();
+            if (spring != null) {
+                spring.manages(manager);
+            }
+        }
+        return bean;
+    }
+}
