@@ -20,7 +20,7 @@ import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** The files of the page, read once. They are sent without what only their readers need. */
+/** The files of the page, read once. They are sent without comments, indentation and most line ends. */
 final class Assets {
 
     static final List<String> NAMES = List.of("index.html", "icon.svg", "console.css", "console.js");
@@ -32,8 +32,8 @@ final class Assets {
     private static final Pattern EXPORT = Pattern.compile("(?m)^export ");
 
     /**
-     * Lines that only comment, the space before the others, and the ends of lines where something has to follow. The files have no
-     * texts of several lines, and no comments behind code.
+     * Lines that only comment, the space before the others, and line ends after a comma, a semicolon or an opening bracket. The files
+     * have no texts of several lines, and no comments behind code.
      */
     private static final Pattern FOR_READERS = Pattern.compile("(?m)^(?: *(?://|/\\*\\*).*)?\n|^ +|(?<=[,;(\\[{])\n");
 

@@ -21,7 +21,7 @@ public record Caller(String name, String from, boolean operates, boolean changes
         return user == null ? "anonymous" : user;
     }
 
-    /** Whether the user may search messages for a text. This takes a job, which is a change, and its result shows values. */
+    /** Whether the user may search messages for a text. This takes a job, which is a change, and its result reveals values. */
     public boolean searches() {
         return changes && seesValues;
     }

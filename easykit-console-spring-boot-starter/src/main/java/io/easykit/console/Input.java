@@ -103,12 +103,25 @@ public final class Input {
      * @param most the largest possible
      */
     public @Nullable Integer count(String name, int most) {
+        return count(name, most, null);
+    }
+
+    /**
+     * A whole number, or null if there is none.
+     *
+     * @param most      the largest possible
+     * @param otherwise what may stand in place of a number, for the reason of a refusal
+     */
+    public @Nullable Integer count(String name, int most, @Nullable String otherwise) {
         if (!has(name)) {
             return null;
         }
-        long number = number(name);
+        boolean isWhole = fields.get(name) instanceof Integer || fields.get(name) instanceof Long;
+        long number = isWhole ? number(name) : 0;
         if (number < 1 || number > most) {
-            throw wrong(name, "a number from 1 to " + most);
+            throw otherwise == null
+                    ? wrong(name, "a whole number from 1 to " + most)
+                    : wrong(name, "a whole number from 1 to " + most + ", or " + otherwise);
         }
         return (int) number;
     }

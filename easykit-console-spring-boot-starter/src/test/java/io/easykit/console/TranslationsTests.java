@@ -24,6 +24,8 @@ class TranslationsTests {
             Path.of("../delay-queue-core/src/main/java/io/easykit/delayqueue/engine/Topics.java");
     private static final Path PROBLEMS =
             Path.of("../delay-queue-spring-boot-starter/src/main/java/io/easykit/delayqueue/actuate/QueueProblem.java");
+    private static final Path CACHE_PROBLEMS =
+            Path.of("../easy-cache-spring-boot-starter/src/main/java/io/easykit/cache/actuate/CacheProblem.java");
     private static final List<String> REFUSALS =
             List.of("new Refusal(", "Refusal.ofUnknownOutcome(", " notLoopback(", " crossSite(", " wrong(");
     private static final List<String> SENTENCES = List.of(" say(", "new Field(");
@@ -49,7 +51,9 @@ class TranslationsTests {
     void eachRemedyOfAnExceptionHasAChineseText() throws IOException {
         Set<String> texts = texts(Files.readString(PROBLEMS), List.of("new HttpProblem("));
 
-        assertThat(texts).hasSizeGreaterThan(4).contains("Correct it in Redis.");
+        texts.addAll(texts(Files.readString(CACHE_PROBLEMS), List.of("new HttpProblem(")));
+
+        assertThat(texts).hasSizeGreaterThan(8).contains("Correct it in Redis.", "Ask another node.");
         assertThat(texts).allSatisfy(this::isTranslated);
     }
 
@@ -86,7 +90,8 @@ class TranslationsTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "The field count is not a number from 1 to 9. | 字段 count 应为1 到 9 的数字。",
+                "The field count is not a whole number from 1 to 9. | 字段 count 应为1 到 9 的整数。",
+                "The field count is not a whole number from 1 to 9, or unlimited. | 字段 count 应为1 到 9 的整数,或 unlimited。",
                 "Redis did not answer in time. The change may have been made, in part or whole. | Redis 未及时响应。修改可能已全部或部分生效。",
                 "the oldest due message waits for 74 s (limit 60 s) | 最早到期的消息已等待 74 s (上限 60 s)",
                 "fencing token 7, lease ends in 12 s | 栅栏令牌 7,租约 12 s 后结束",

@@ -112,10 +112,12 @@ record ConsoleProperties(
         checks.that(!roles.view().isBlank(), "roles.view", "empty", "Name a role, for example EASYKIT_VIEW.");
         checks.that(!roles.operate().isBlank(), "roles.operate", "empty", "Name a role, for example EASYKIT_OPERATE.");
         checks.that(
-                origins.stream().allMatch(origin -> origin.matches("https?://[^/?#@*\\s]+")),
+                origins.stream()
+                        .allMatch(origin ->
+                                origin.matches("https?://([^/?#@*:\\[\\]\\s]+|\\[[0-9A-Fa-f:.]+])(:\\d{1,5})?")),
                 "origins",
                 origins,
-                "Write each as scheme and host, for example https://ops.example.com.");
+                "Write each as scheme and host, with the port if it is not the usual one, for example https://ops.example.com.");
         checks.that(
                 label == null || label.length() <= MOST_CHARACTERS,
                 "label",

@@ -60,7 +60,7 @@ class ConsoleWebFluxConfiguration {
     private static Mono<ServerResponse> answer(Console console, ServerRequest request, String base) {
         Mono<Optional<Principal>> user =
                 request.principal().map(Optional::<Principal>of).defaultIfEmpty(Optional.empty());
-        // To read the token creates it, and a session that keeps it, for each client that sends no cookie.
+        // Reading the token creates it, and a session to keep it, for each client without a cookie.
         boolean needsToken = SECURITY && path(request).equals(base + SESSION);
         Mono<Optional<ConsoleRequest.CsrfToken>> token = needsToken ? Csrf.of(request) : Mono.just(Optional.empty());
         return Mono.zip(user, token, body(request))

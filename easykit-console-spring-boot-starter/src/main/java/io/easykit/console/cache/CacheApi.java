@@ -1,27 +1,26 @@
 package io.easykit.console.cache;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.boot.EnumWords;
+import io.easykit.boot.HttpProblem;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.Outcome;
-import io.easykit.cache.UnknownClusterException;
+import io.easykit.cache.actuate.CacheProblem;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheDeclaration.KeyPart;
-import io.easykit.cache.admin.CacheDisabledException;
 import io.easykit.cache.admin.CacheInfo;
 import io.easykit.cache.admin.CacheNumbers;
 import io.easykit.cache.admin.ClusterInfo;
 import io.easykit.cache.admin.EasyCacheAdmin;
 import io.easykit.cache.admin.EntryExplanation;
-import io.easykit.cache.admin.UnknownCacheException;
 import io.easykit.console.ConsoleApi;
 import io.easykit.console.ConsoleRequest;
 import io.easykit.console.EnglishText;
 import io.easykit.console.Input;
 import io.easykit.console.Refusal;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,12 +64,9 @@ public final class CacheApi implements ConsoleApi {
     private static <T> T explained(Supplier<T> call) {
         try {
             return call.get();
-        } catch (UnknownClusterException | UnknownCacheException unknown) {
-            throw new Refusal(404, String.valueOf(unknown.getMessage()), "Load the list of caches again.");
-        } catch (CacheDisabledException disabled) {
-            throw new Refusal(409, String.valueOf(disabled.getMessage()), "Use the console of another node.");
-        } catch (EasyCacheException wrong) {
-            throw new Refusal(400, String.valueOf(wrong.getMessage()), "Correct the request.");
+        } catch (EasyCacheException failure) {
+            HttpProblem problem = CacheProblem.of(failure);
+            throw new Refusal(problem.status(), problem.detail(), problem.action());
         }
     }
 
@@ -99,12 +95,8 @@ public final class CacheApi implements ConsoleApi {
                         : Map.of(
                                 "waiting", outbox.waiting(),
                                 "delivered", outbox.delivered(),
-                                "oldestSeconds", seconds(outbox.oldest())));
+                                "oldestSeconds", DurationTexts.seconds(outbox.oldest())));
         return cluster;
-    }
-
-    private static double seconds(Duration duration) {
-        return duration.toMillis() / 1000.0;
     }
 
     private static Map<String, Object> cache(CacheInfo info) {
@@ -112,9 +104,9 @@ public final class CacheApi implements ConsoleApi {
         cache.put("prefix", info.prefix());
         cache.put("cluster", info.clusterId());
         cache.put("consistency", EnumWords.of(info.consistency()));
-        cache.put("worstStalenessSeconds", seconds(info.worstStaleness()));
+        cache.put("worstStalenessSeconds", DurationTexts.seconds(info.worstStaleness()));
         CacheNumbers numbers = info.numbers();
-        cache.put("overSeconds", seconds(numbers.over()));
+        cache.put("overSeconds", DurationTexts.seconds(numbers.over()));
         cache.put(
                 "reads",
                 Map.of(

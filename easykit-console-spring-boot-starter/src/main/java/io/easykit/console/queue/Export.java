@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,12 +36,14 @@ final class Export {
     private static final Logger log = LoggerFactory.getLogger(Export.class);
 
     private final DelayQueueAdmin admin;
+    private final ShownMessages views;
     private final Scans scans;
     private final Audit audit;
     private final JsonMapper json = JsonMapper.builder().build();
 
-    Export(DelayQueueAdmin admin, Scans scans, Audit audit) {
+    Export(DelayQueueAdmin admin, ShownMessages views, Scans scans, Audit audit) {
         this.admin = admin;
+        this.views = views;
         this.scans = scans;
         this.audit = audit;
     }
@@ -101,17 +102,7 @@ final class Export {
 
     private Map<String, Object> message(MessageDetail detail) {
         MessageInfo message = detail.message();
-        Map<String, @Nullable Object> line = new LinkedHashMap<>();
-        line.put("topic", message.topic());
-        line.put("id", message.id());
-        line.put("state", EnumWords.of(message.state()));
-        line.put(
-                switch (message.state()) {
-                    case WAITING -> "due";
-                    case IN_FLIGHT -> "leaseUntil";
-                    case DEAD -> "diedAt";
-                },
-                message.at().toEpochMilli());
+        Map<String, @Nullable Object> line = views.found(detail);
         line.put("failures", message.failures());
         line.put("leaseExpirations", message.leaseExpirations());
         ErrorNote error = message.lastError();

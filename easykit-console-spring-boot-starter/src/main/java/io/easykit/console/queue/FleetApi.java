@@ -83,7 +83,10 @@ public final class FleetApi implements ConsoleApi {
         });
     }
 
-    /** The node would ignore the change of a listener that it does not have. It reports a few hundred listeners by name. */
+    /**
+     * A change of a listener that the node does not run would have no effect. Beyond about 600 listeners a node reports the others
+     * without names, so then any name is taken.
+     */
     private void requireRuns(String node, String listener) {
         for (NodeInfo info : fleet.nodes()) {
             Set<String> ids = new TreeSet<>();

@@ -28,10 +28,6 @@ import org.jspecify.annotations.Nullable;
 public final class JobApi implements ConsoleApi {
 
     private static final int ACCEPTED = 202;
-    private static final int MAX_RATE = 1_000_000;
-
-    /** Rate without a limit. */
-    private static final String UNLIMITED = "unlimited";
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
@@ -139,20 +135,19 @@ public final class JobApi implements ConsoleApi {
     }
 
     private static JobRequest withRate(JobRequest request, Input input) {
-        if (input.is("perSecond", UNLIMITED)) {
+        if (input.is("perSecond", QueueViews.UNLIMITED)) {
             return request.withoutLimit();
         }
-        Integer rate = input.count("perSecond", MAX_RATE);
+        Integer rate = input.count("perSecond", QueueViews.MAX_RATE, QueueViews.UNLIMITED);
         return rate == null ? request : request.perSecond(rate);
     }
 
     private static Action action(String word) {
-        for (Action action : Action.values()) {
-            if (EnumWords.of(action).equals(word)) {
-                return action;
-            }
+        Action action = EnumWords.find(Action.class, word);
+        if (action == null) {
+            throw new Refusal(400, "There is no such action of a job.", "Use redrive, purge, group or search.");
         }
-        throw new Refusal(400, "There is no such action of a job.", "Use redrive, purge, group or search.");
+        return action;
     }
 
     private static Filter filter(Input input, Action action) {
@@ -189,10 +184,10 @@ public final class JobApi implements ConsoleApi {
         append(text, "text", filter.text());
         append(text, "older than", filter.olderThan().isZero() ? null : filter.olderThan());
         append(text, "died until", filter.diedUntil());
-        if (limit(request.perSecond()) != null) {
+        if (QueueViews.limit(request.perSecond()) != null) {
             text.append(", ").append(request.perSecond()).append(" a second");
         }
-        append(text, "stop at", limit(request.stopAt()));
+        append(text, "stop at", QueueViews.limit(request.stopAt()));
         return text.toString();
     }
 
@@ -200,10 +195,6 @@ public final class JobApi implements ConsoleApi {
         if (value != null) {
             text.append(", ").append(name).append(' ').append(value);
         }
-    }
-
-    private static @Nullable Integer limit(int value) {
-        return value == Integer.MAX_VALUE ? null : value;
     }
 
     private Map<String, Object> reply(Job job) {

@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.console.EnglishText;
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
@@ -91,13 +92,13 @@ public final class LocalListeners {
     private static Map<String, String> settings(ListenerEndpoint endpoint) {
         Map<String, String> values = new LinkedHashMap<>();
         values.put("concurrency", String.valueOf(endpoint.concurrency()));
-        values.put("lease", text(endpoint.lease()));
+        values.put("lease", DurationTexts.text(endpoint.lease()));
         values.put("max-attempts", String.valueOf(endpoint.retry().maxAttempts()));
         values.put("back-off", backOff(endpoint.retry()));
         values.put("max-lease-expirations", String.valueOf(endpoint.maxLeaseExpirations()));
-        values.put("lease-expired-delay", text(endpoint.leaseExpiredDelay()));
+        values.put("lease-expired-delay", DurationTexts.text(endpoint.leaseExpiredDelay()));
         Duration retention = endpoint.deadLetterRetention();
-        values.put("dead-letter-retention", retention == null ? "forever" : text(retention));
+        values.put("dead-letter-retention", retention == null ? "forever" : DurationTexts.text(retention));
         values.put(
                 "no-retry-for",
                 String.join(
@@ -106,26 +107,11 @@ public final class LocalListeners {
     }
 
     static String backOff(RetryPolicy retry) {
-        String first = text(retry.firstDelay());
+        String first = DurationTexts.text(retry.firstDelay());
         return retry.multiplier() == 1
                 ? first
                 : first + " × " + String.valueOf(retry.multiplier()).replaceFirst("\\.0$", "") + " up to "
-                        + text(retry.maxDelay());
-    }
-
-    /** A whole number of the largest unit that fits, as it is written in a properties file. */
-    private static String text(Duration duration) {
-        if (duration.toMillisPart() != 0) {
-            return duration.toMillis() + "ms";
-        }
-        long seconds = duration.toSeconds();
-        if (seconds == 0 || seconds % 60 != 0) {
-            return seconds + "s";
-        }
-        if (seconds % 3_600 != 0) {
-            return seconds / 60 + "m";
-        }
-        return seconds % 86_400 == 0 ? seconds / 86_400 + "d" : seconds / 3_600 + "h";
+                        + DurationTexts.text(retry.maxDelay());
     }
 
     /**

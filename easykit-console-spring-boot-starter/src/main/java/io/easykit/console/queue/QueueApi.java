@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.EnumWords;
 import io.easykit.console.Audit;
 import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi;
@@ -7,7 +8,6 @@ import io.easykit.console.ConsoleReply;
 import io.easykit.console.ConsoleRequest;
 import io.easykit.console.Refusal;
 import io.easykit.delayqueue.MessageInfo.State;
-import io.easykit.delayqueue.actuate.MessageViews;
 import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroup;
@@ -69,7 +69,7 @@ public final class QueueApi implements ConsoleApi {
         this.audit = audit;
         this.changes = new QueueChanges(admin, views).all();
         this.overview = new TopicOverview(admin, fleet, listeners, clock, System::nanoTime);
-        this.export = new Export(admin, scans, audit);
+        this.export = new Export(admin, views, scans, audit);
     }
 
     @Override
@@ -252,7 +252,7 @@ public final class QueueApi implements ConsoleApi {
     }
 
     static State state(String word) {
-        State state = MessageViews.state(word);
+        State state = EnumWords.find(State.class, word);
         if (state == null) {
             throw new Refusal(400, "There is no such state of a message.", "Use waiting, in-flight or dead.");
         }

@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.FleetAdmin;
@@ -94,7 +95,7 @@ final class TopicHistory {
         whole.put("due", values(buckets, Point::due));
         whole.put("inFlight", values(buckets, Point::inFlight));
         whole.put("dead", values(buckets, Point::dead));
-        whole.put("lateSeconds", values(buckets, point -> point.oldestDue().toMillis() / 1000.0));
+        whole.put("lateSeconds", values(buckets, point -> DurationTexts.seconds(point.oldestDue())));
         whole.put("sent", values(rates, rate -> QueueViews.rounded(rate.sent())));
         whole.put("acknowledged", values(rates, rate -> QueueViews.rounded(rate.acknowledged())));
         whole.put("failed", values(rates, rate -> QueueViews.rounded(rate.failed())));

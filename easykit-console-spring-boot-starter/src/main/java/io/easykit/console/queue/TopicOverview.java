@@ -8,6 +8,7 @@ import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.TopicSeries.Rates;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;
@@ -15,7 +16,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -30,9 +30,6 @@ final class TopicOverview {
     private static final int MOST_DRAWN = 50;
 
     private static final int MOST_KNOWN = 500;
-
-    /** Milliseconds. */
-    private static final double SECOND = 1000;
 
     private final DelayQueueAdmin admin;
     private final FleetAdmin fleet;
@@ -81,7 +78,10 @@ final class TopicOverview {
     private Map<String, @Nullable Object> row(TopicSummary summary, List<NodeInfo> nodes) {
         Map<String, @Nullable Object> row = views.topic(summary);
         row.put("listeningNodes", listeningNodes(summary.topic(), nodes));
-        explain(row);
+        ShardStats total = summary.total();
+        if (total != null) {
+            row.put("alerts", alerts(summary.topic(), total));
+        }
         return row;
     }
 
@@ -92,46 +92,33 @@ final class TopicOverview {
                 .count();
     }
 
-    /** Adds its limit and a text to each alert of a topic. */
-    private void explain(Map<String, @Nullable Object> topic) {
-        if (topic.get("alerts") instanceof List<?> alerts) {
-            topic.put(
-                    "alerts",
-                    alerts.stream()
-                            .map(alert -> explained(String.valueOf(topic.get("topic")), (Map<?, ?>) alert))
-                            .toList());
-        }
+    /** The alerts of a topic, each with its limit and a text. */
+    private List<Map<String, @Nullable Object>> alerts(String topic, ShardStats total) {
+        return total.alerts().stream()
+                .sorted()
+                .map(kind -> alert(topic, kind, total))
+                .toList();
     }
 
-    private Map<String, @Nullable Object> explained(String topic, Map<?, ?> alert) {
-        String word = String.valueOf(alert.get("kind"));
-        Kind kind = Kind.valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
+    private Map<String, @Nullable Object> alert(String topic, Kind kind, ShardStats total) {
         Long limit = listeners.limit(topic, kind);
-        boolean isTime = kind == Kind.LATENESS;
-        Long value = alert.get("value") instanceof Number number
-                ? (Long) Math.round(number.doubleValue() * (isTime ? SECOND : 1))
-                : null;
-        Map<String, @Nullable Object> explained = new LinkedHashMap<>();
-        explained.put("kind", word);
-        explained.put("value", alert.get("value"));
-        explained.put("limit", limit == null || !isTime ? limit : (Number) (limit / SECOND));
-        explained.put("text", new EnglishText(AlertText.of(kind, value, limit)));
-        return explained;
+        Map<String, @Nullable Object> alert = views.alert(kind, total);
+        alert.put("limit", QueueViews.alertNumber(kind, limit));
+        alert.put("text", new EnglishText(AlertText.of(kind, QueueViews.alertValue(kind, total), limit)));
+        return alert;
     }
 
     /** All that the page of one topic shows. */
     Map<String, Object> whole(String topic, TopicHistory.Range range) {
         TopicStats read = stats(topic);
-        Map<String, @Nullable Object> whole = new LinkedHashMap<>();
-        fleet.snapshot().topics().stream()
-                .filter(one -> one.topic().equals(topic))
-                .findFirst()
-                .ifPresent(summary -> whole.putAll(row(summary, nodes.get())));
-        // What has ended since the overview was read, such as a pause, is left out of the numbers.
-        whole.keySet().removeAll(List.of("pause", "oldestDue", "lateSeconds", "limits", "refused"));
-        whole.putAll(views.topic(read));
-        explain(whole);
-        whole.put("drainSeconds", drainSeconds(read.due(), whole.get("rates")));
+        List<NodeInfo> known = nodes.get();
+        Rates rates = rates(topic);
+        Map<String, @Nullable Object> whole = views.topic(read);
+        whole.put("alerts", alerts(topic, read.total()));
+        whole.put("places", known.stream().mapToInt(node -> node.places(topic)).sum());
+        whole.put("listeningNodes", listeningNodes(topic, known));
+        whole.put("rates", rates == null ? null : views.rates(rates));
+        whole.put("drainSeconds", drainSeconds(read.due(), rates));
         whole.put("settings", listeners.settings(topic));
         whole.put("series", history.whole(topic, range));
         return whole;
@@ -151,13 +138,19 @@ final class TopicOverview {
         return read;
     }
 
+    /** The rates of the last minute, which only the overview of all topics has. */
+    private @Nullable Rates rates(String topic) {
+        return fleet.snapshot().topics().stream()
+                .filter(one -> one.topic().equals(topic))
+                .findFirst()
+                .map(TopicSummary::rates)
+                .orElse(null);
+    }
+
     /** Seconds until the messages that are due now are done at the present rate. */
-    private static @Nullable Double drainSeconds(long due, @Nullable Object rates) {
-        return due > 0
-                        && rates instanceof Map<?, ?> known
-                        && known.get("acknowledged") instanceof Double rate
-                        && rate > 0
-                ? (Double) QueueViews.rounded(due / rate)
+    private static @Nullable Double drainSeconds(long due, @Nullable Rates rates) {
+        return due > 0 && rates != null && rates.acknowledged() > 0
+                ? (Double) QueueViews.rounded(due / rates.acknowledged())
                 : null;
     }
 }

@@ -453,7 +453,7 @@ class QueueConsoleIntegrationTests {
                 .contains("The number of shards is missing.");
         assertThat(tryPost("grow", Map.of("topic", "growing", "shards", 1025, "confirm", "growing"))
                         .body())
-                .contains("a number from 1 to 1024");
+                .contains("a whole number from 1 to 1024");
     }
 
     @Test

@@ -66,6 +66,8 @@ class SettingsTests extends SettingsContract {
         "easykit.console.origins,https://*.example.com",
         "easykit.console.origins,https://ada@ops.example.com",
         "easykit.console.origins,https://ops.example.com/",
+        "easykit.console.origins,https://ops.example.com:abc",
+        "easykit.console.origins,https://ops:1:2",
         "easykit.console.origins,https://ops.example.com?a",
         "easykit.console.links[0].href,javascript:alert(1)",
         "easykit.console.unknown,1"

@@ -24,18 +24,26 @@ import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.FleetAdmin;
+import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageSummary;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.admin.TopicSeries;
+import io.easykit.delayqueue.admin.TopicSeries.Rates;
+import io.easykit.delayqueue.admin.TopicStats;
+import io.easykit.delayqueue.admin.TopicSummary;
 import io.easykit.delayqueue.support.Bytes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -60,6 +68,7 @@ class QueueApiTests {
     private static final Bytes BODY = Bytes.of("{\"id\":\"x1\",\"password\":\"s3cret\"}".getBytes(UTF_8));
 
     private final DelayQueueAdmin admin = mock(DelayQueueAdmin.class);
+    private final FleetAdmin fleet = mock(FleetAdmin.class);
     private final ShownValues values = new ShownValues((name, value) -> name.equals("password") ? "******" : value);
     private final LocalListeners listeners = new LocalListeners(
             () -> List.of(
@@ -68,7 +77,7 @@ class QueueApiTests {
             (topic, setting) -> null);
     private final QueueApi api = new QueueApi(
             admin,
-            mock(FleetAdmin.class),
+            fleet,
             new ShownMessages(values, listeners, true),
             listeners,
             new Audit("node", null, 10, () -> 5, event -> {}),
@@ -241,6 +250,35 @@ class QueueApiTests {
         assertThat(output.toString().contains("A request of the console failed: GET /api/export"))
                 .isEqualTo(!isKnown);
         assertThat(output.toString().contains("IllegalStateException: defect")).isEqualTo(!isKnown);
+    }
+
+    private static ShardStats stats(ShardStats.Pause pause, long due, Instant oldest, ShardStats.Flow flow) {
+        ShardStats.Counters counters = new ShardStats.Counters(1, 0, 0, 0, 0, 0, 0, 0);
+        return new ShardStats(Instant.EPOCH, pause, 1, due, 0, 0, oldest, Set.of(), counters, 0, 0, flow);
+    }
+
+    /** The overview may be two seconds older than the numbers of the topic. */
+    @Test
+    void takesNoNumbersOfATopicFromTheOverview() {
+        ShardStats.Flow flow = new ShardStats.Flow(Duration.ofMillis(20), 10, 7, 20, Instant.EPOCH);
+        ShardStats before = stats(new ShardStats.Pause(Instant.EPOCH, "ada"), 1, Instant.EPOCH.minusSeconds(3), flow);
+        Rates rates = new Rates(1, 2, 3, 4, 5);
+        when(fleet.snapshot())
+                .thenReturn(new FleetSnapshot(
+                        Instant.EPOCH,
+                        1,
+                        List.of(new TopicSummary("orders", 2, 1, before, rates, 16, "Shard 1 is a list."))));
+        when(fleet.series(anyString(), any())).thenReturn(new TopicSeries("orders", Instant.EPOCH, List.of()));
+        when(admin.stats("orders")).thenReturn(new TopicStats("orders", List.of(stats(null, 0, null, null))));
+
+        Map<?, ?> topic = (Map<?, ?>) read("topic", OPERATOR, "topic", "orders");
+
+        assertThat(topic.keySet().stream().map(String::valueOf))
+                .contains("waiting", "rates", "places", "listeningNodes")
+                .doesNotContain("pause", "oldestDue", "lateSeconds", "limits", "refused");
+        assertThat(topic.get("due")).isEqualTo(0L);
+        assertThat(topic.get("shards")).isEqualTo(1);
+        assertThat(topic.get("pausedShards")).isEqualTo(0);
     }
 
     @Test

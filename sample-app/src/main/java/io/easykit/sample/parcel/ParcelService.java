@@ -30,8 +30,8 @@ public class ParcelService {
     }
 
     /**
-     * Orders a parcel, and sends a mail about the payment, in the caller's transaction. The outbox keeps the message if Redis is away or the process dies, so an
-     * order can be paid at any time.
+     * Orders a parcel, and sends a mail about the payment, in the caller's transaction. The outbox keeps the message if Redis is away
+     * or the process dies, so an order can be paid at any time.
      */
     @Transactional
     public void order(String orderId) {
