@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,12 +25,19 @@ import org.slf4j.LoggerFactory;
  * duration. From then on B stores the rows of A. Both could store the same rows only if A pauses for more than half a lease between
  * its check and the call.
  *
- * <p><b>Return.</b> If A still runs, it goes on writing rows. B stores them until it finds none, and releases the lease; then A
+ * <p><b>Return.</b> If A still runs, it goes on writing rows. B stores them until there are none, and releases the lease; then A
  * takes it back. The lease of a process that was killed is removed in the same way, also if it has left no rows.
+ *
+ * <p><b>Passing on.</b> B can renew leases while its own line to Redis is away, or Redis refuses B only. If rows are there, and B has
+ * stored none of them for the duration of a lease, it releases the lease and declines it for a while, so that a third process takes
+ * it. It takes a declined lease again if nobody else has done so within two intervals. A process that knows no other one keeps the lease.
  */
 final class OutboxLeases {
 
     private static final Logger log = LoggerFactory.getLogger(OutboxLeases.class);
+
+    /** Durations of a lease for which this process leaves an owner to others. Each of so many others gets its turn. */
+    private static final int DECLINED_FOR = 10;
 
     private final SendOutbox outbox;
     private final String name;
@@ -37,6 +45,12 @@ final class OutboxLeases {
     private final LongSupplier nanos;
     private final Map<String, Long> renewedAt = new HashMap<>();
     private final Map<String, Seen> others = new HashMap<>();
+
+    /** When a row of each owner was stored last, or its lease was taken. */
+    private final Map<String, Long> storedAt = new HashMap<>();
+
+    private final Map<String, Long> declinedAt = new HashMap<>();
+    private boolean hasOthers;
     private long roundAt;
     private long lookAt;
 
@@ -53,8 +67,11 @@ final class OutboxLeases {
         this.lookAt = roundAt;
     }
 
-    /** @param since time after the read */
-    private record Seen(Lease lease, long since) {}
+    /**
+     * @param lease null if nobody holds it
+     * @param since time after the read
+     */
+    private record Seen(@Nullable Lease lease, long since) {}
 
     /** Interval of renewals, and of checks for the leases and rows of others. */
     long interval() {
@@ -85,9 +102,13 @@ final class OutboxLeases {
             return false;
         }
         lookAt = begin + lease;
+        hasOthers = false;
         List<Owner> owners = outbox.owners();
         long end = nanos.getAsLong();
-        others.keySet().retainAll(owners.stream().map(Owner::name).toList());
+        List<String> names = owners.stream().map(Owner::name).toList();
+        others.keySet().retainAll(names);
+        declinedAt.keySet().retainAll(names);
+        hasOthers = owners.stream().map(Owner::lease).anyMatch(held -> held != null && !isOwn(held.holder()));
         owners.stream().filter(owner -> !renewedAt.containsKey(owner.name())).forEach(owner -> look(owner, begin, end));
         lookAt = begin + interval();
         return true;
@@ -100,23 +121,24 @@ final class OutboxLeases {
     /** A lease was unchanged between the end of one read and the begin of another one. A read may wait for a connection. */
     private void look(Owner owner, long begin, long end) {
         Lease held = owner.lease();
-        if (held == null) {
+        Long declined = declinedAt.get(owner.name());
+        if (held == null && (declined == null || begin - declined >= DECLINED_FOR * lease)) {
             takeOver(owner);
-        } else if (held.holder().equals(name)) {
-            // An earlier call without a reply has taken this lease.
+        } else if (held != null && isOwn(held.holder())) {
+            // An earlier call without a reply has taken this lease, or has not released it.
             renew(owner.name());
         } else {
             Seen seen = others.get(owner.name());
-            if (seen == null || !seen.lease.equals(held)) {
+            if (seen == null || !Objects.equals(seen.lease, held)) {
                 others.put(owner.name(), new Seen(held, end));
-            } else if (begin - seen.since >= lease) {
+            } else if (begin - seen.since >= (held == null ? 2 * interval() : lease)) {
                 takeOver(owner);
             }
         }
     }
 
     private void takeOver(Owner owner) {
-        if (take(owner.name(), owner.lease())) {
+        if (take(owner.name(), owner.lease()) && !declinedAt.containsKey(owner.name())) {
             log.info(
                     "Process {} does not renew its lease of the outbox any more. This process stores the messages that"
                             + " it may have left there",
@@ -140,9 +162,11 @@ final class OutboxLeases {
     private void keep(String owner, long since, boolean held) {
         if (held) {
             renewedAt.put(owner, since);
+            storedAt.putIfAbsent(owner, since);
             others.remove(owner);
         } else {
             renewedAt.remove(owner);
+            storedAt.remove(owner);
         }
     }
 
@@ -165,7 +189,29 @@ final class OutboxLeases {
 
     void release(String owner) {
         renewedAt.remove(owner);
+        storedAt.remove(owner);
         outbox.release(owner, name);
+    }
+
+    /** A row of this owner has been stored. */
+    void hasStored(String owner) {
+        storedAt.computeIfPresent(owner, (held, before) -> nanos.getAsLong());
+        declinedAt.remove(owner);
+    }
+
+    /** Releases the lease of an owner with rows if this process has stored none of them for too long, and there are others. */
+    void passOnIfStuck(String owner) {
+        long now = nanos.getAsLong();
+        if (!hasOthers || now - storedAt.getOrDefault(owner, now) < lease) {
+            return;
+        }
+        if (declinedAt.put(owner, now) == null) {
+            log.info(
+                    "This process cannot store the messages that process {} has left in the outbox. Another process may"
+                            + " take them over",
+                    owner);
+        }
+        release(owner);
     }
 
     /** At the end of this process: others need not wait until the leases are over. */

@@ -74,7 +74,6 @@ final class OutboxPass {
         private final Calls calls;
         private long known;
         private long last;
-        private boolean hasFoundNone;
 
         private Run(String owner, Range range, BooleanSupplier mayStore, LongSupplier visible) {
             this.owner = owner;
@@ -98,7 +97,6 @@ final class OutboxPass {
             if (!mayStore.getAsBoolean()) {
                 return false;
             }
-            hasFoundNone = rows.isEmpty() && last == 0;
             last = rows.isEmpty() ? last : rows.get(rows.size() - 1).number();
             long next = Math.min(known, blocks.beforeTried(last));
             boolean skips = next > last;
@@ -134,9 +132,9 @@ final class OutboxPass {
             return last;
         }
 
-        /** Whether its rows were read, and there were none. */
-        boolean hasFoundNone() {
-            return hasFoundNone;
+        /** Whether a row was stored. */
+        boolean hasStored() {
+            return calls.hasStored;
         }
     }
 
@@ -172,6 +170,8 @@ final class OutboxPass {
         /** Number of the first row in hand. */
         private long first;
 
+        private boolean hasStored;
+
         Calls(BooleanSupplier mayStore) {
             this.mayStore = mayStore;
         }
@@ -201,10 +201,10 @@ final class OutboxPass {
                 try {
                     storeShard(shard, some, messages);
                 } finally {
-                    some.stream()
-                            .filter(message -> message.outcome() != null)
-                            .forEach(
-                                    message -> stored.add(row(message, messages).number()));
+                    some.stream().filter(message -> message.outcome() != null).forEach(message -> {
+                        stored.add(row(message, messages).number());
+                        hasStored = true;
+                    });
                 }
             });
         }

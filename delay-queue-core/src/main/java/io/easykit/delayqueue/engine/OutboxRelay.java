@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -202,6 +203,8 @@ final class OutboxRelay implements OutboxAdmin {
 
     private void relay() {
         pass.deleteStored();
+        // An owner whose lease is taken again is read from its first row.
+        lastRead.keySet().retainAll(leases.held());
         long begin = loops.nanos();
         boolean whole = blocks.isEmpty() || begin - wholeAt >= 0;
         boolean retries = whole || (begin - retryAt >= 0 && blocks.canEndSome());
@@ -233,8 +236,11 @@ final class OutboxRelay implements OutboxAdmin {
         }
         for (OutboxPass.Run run : runs) {
             lastRead.put(run.owner(), run.last());
-            if (retries && run.hasFoundNone() && !leases.isOwn(run.owner()) && blocks.isEmpty()) {
-                leases.release(run.owner());
+            if (run.hasStored()) {
+                leases.hasStored(run.owner());
+            }
+            if (retries && !leases.isOwn(run.owner())) {
+                giveUp(run.owner());
             }
         }
         long end = loops.nanos();
@@ -244,6 +250,15 @@ final class OutboxRelay implements OutboxAdmin {
         refusedTopics = blocks.refusedTopics();
         if (retries && blocks.isEmpty()) {
             lines.drained();
+        }
+    }
+
+    /** Gives up the lease of another owner that needs this process no more, or that it cannot help. Topics that are left out count. */
+    private void giveUp(String owner) {
+        if (outbox.rows(owner, 0, Set.of(), 1).isEmpty()) {
+            leases.release(owner);
+        } else {
+            leases.passOnIfStuck(owner);
         }
     }
 

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 class OutboxTests {
@@ -326,6 +327,72 @@ class OutboxTests {
         advance(Duration.ofSeconds(10));
         assertThat(tables.leases).hasSize(1);
         other.engine.close();
+    }
+
+    /** Its lease is renewed, which needs the database only. */
+    private OtherProcess takerOver(Fault fault) {
+        OtherProcess taker = new OtherProcess();
+        taker.line.planByShard(shard -> shard.topic().equals(TOPIC) ? fault : Fault.NONE);
+        transactions.begin();
+        queue.send("a", HOUR);
+        queue.node.kill();
+        transactions.commit();
+        advance(LEASE.plusSeconds(15));
+        assertThat(Objects.requireNonNull(tables.leases.get(relay(queue.engine).owner()))
+                        .holder())
+                .isEqualTo(relay(taker.engine).owner());
+        return taker;
+    }
+
+    /** Its own line to the store is away, or the store refuses this process only. */
+    @ParameterizedTest
+    @EnumSource(names = {"REJECTED", "REFUSED"})
+    void passesOnRowsOfADeadProcessThatItCannotStore(Fault fault) {
+        OtherProcess taker = takerOver(fault);
+        OtherProcess third = new OtherProcess();
+        taker.outbox.takeCalls();
+        advance(Duration.ofMinutes(2));
+
+        assertThat(isStored("a")).isTrue();
+        assertThat(tables.rows).isEmpty();
+        assertThat(tables.leases.keySet())
+                .containsExactlyInAnyOrder(
+                        relay(taker.engine).owner(), relay(third.engine).owner());
+        assertThat(taker.outbox.takeCalls()).filteredOn("release"::equals).hasSize(1);
+        taker.node.kill();
+        third.node.kill();
+    }
+
+    @Test
+    void rowsOfADeadProcessGoRoundUntilAProcessCanStoreThem() {
+        OtherProcess taker = takerOver(Fault.REJECTED);
+        List<OtherProcess> others = List.of(new OtherProcess(), new OtherProcess(), new OtherProcess());
+        others.forEach(other -> other.line.away());
+        advance(Duration.ofMinutes(20));
+        assertThat(isStored("a")).isFalse();
+
+        others.get(2).line.heal();
+        advance(LEASE.multipliedBy(15));
+
+        assertThat(isStored("a")).isTrue();
+        assertThat(tables.rows).isEmpty();
+        assertThat(tables.leases).hasSize(4);
+        taker.node.kill();
+        others.forEach(other -> other.node.kill());
+    }
+
+    @Test
+    void theOnlyProcessKeepsTheLeaseOfADeadOneAndStoresSoonAfterAnOutage() {
+        holdTheLeaseOfADeadProcessThatHasLeft("left");
+        outbox.takeCalls();
+        advance(Duration.ofMinutes(10));
+        assertThat(outbox.takeCalls()).doesNotContain("release");
+
+        queue.line.heal();
+        advance(Duration.ofSeconds(2));
+
+        assertThat(isStored("left")).isTrue();
+        assertThat(tables.leases).hasSize(1);
     }
 
     /** As in a large table, which takes too long. */
@@ -657,14 +724,16 @@ class OutboxTests {
         assertThat(tables.rows).isEmpty();
     }
 
+    private InMemorySendOutbox.Stored damaged() {
+        return new InMemorySendOutbox.Stored(
+                relay(queue.engine).owner(),
+                new Written(new Send("no topic!", "x", 1, -5, false, 0, null), Bytes.NONE));
+    }
+
     @Test
     void leavesOutADamagedRow() {
         sendAndCommit("a");
-        tables.rows.put(
-                1000L,
-                new InMemorySendOutbox.Stored(
-                        tables.leases.keySet().iterator().next(),
-                        new Written(new Send("no topic!", "x", 1, -5, false, 0, null), Bytes.NONE)));
+        tables.rows.put(1000L, damaged());
         sendAndCommit("b");
         advance(Duration.ofSeconds(10));
 
@@ -718,6 +787,23 @@ class OutboxTests {
         tables.leases.put("killed", new Lease("killed", 7));
         advance(Duration.ofMinutes(2));
 
+        assertThat(tables.leases).doesNotContainKey("killed").hasSize(1);
+    }
+
+    /** What stays behind is a row of its own, or a topic that the store refuses. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void removesTheLeaseOfAKilledProcessWhileOtherRowsAreLeftOut(boolean isDamaged) {
+        queue.line.planByShard(shard -> isDamaged ? Fault.NONE : Fault.REFUSED);
+        sendAndCommit("own");
+        if (isDamaged) {
+            tables.rows.put(1000L, damaged());
+        }
+        advance(Duration.ofSeconds(10));
+        tables.leases.put("killed", new Lease("killed", 7));
+        advance(Duration.ofMinutes(2));
+
+        assertThat(tables.rows).hasSize(1);
         assertThat(tables.leases).doesNotContainKey("killed").hasSize(1);
     }
 
