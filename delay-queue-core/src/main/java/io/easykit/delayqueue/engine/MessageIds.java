@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 
@@ -57,6 +58,11 @@ final class MessageIds {
         CRC32 hash = new CRC32();
         hash.update((key == null ? id : key).getBytes(StandardCharsets.UTF_8));
         return (int) (hash.getValue() % home);
+    }
+
+    /** The greatest shard that one of these ids names; -1 if none does. */
+    static int greatestNamed(Collection<String> ids) {
+        return ids.stream().mapToInt(MessageIds::named).max().orElse(-1);
     }
 
     /** The shard that a generated id names, whether it exists or not; -1 for other ids. */

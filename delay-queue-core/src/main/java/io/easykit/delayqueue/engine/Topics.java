@@ -66,11 +66,9 @@ final class Topics {
         requireTopic(topic);
         KnownCount known = confirmed.get(topic);
         if (known == null) {
-            return confirm(topic, store.declare(topic, ShardCount.of(assumed(topic))));
+            return confirm(topic, store.declare(topic, ShardCount.of(assumed(topic))), null);
         }
-        return isOld(known, REREAD_PAUSE) && isFirstToRead(topic, known)
-                ? rereadIfPossible(topic, known)
-                : view(topic, known);
+        return isOld(known) && isFirstToRead(topic, known) ? rereadIfPossible(topic, known) : view(topic, known);
     }
 
     /** Like {@link #shards}; as assumed while the store is away, or refuses. */
@@ -83,12 +81,12 @@ final class Topics {
         }
     }
 
-    private boolean isOld(KnownCount known, long pause) {
-        return nanos.getAsLong() - known.readAt() >= pause;
+    private boolean isOld(KnownCount known) {
+        return nanos.getAsLong() - known.triedAt() >= REREAD_PAUSE;
     }
 
     private boolean isFirstToRead(String topic, KnownCount known) {
-        return confirmed.replace(topic, known, known.readAgainAt(nanos.getAsLong()));
+        return confirmed.replace(topic, known, known.triedAt(nanos.getAsLong()));
     }
 
     private TopicShards rereadIfPossible(String topic, KnownCount known) {
@@ -111,7 +109,8 @@ final class Topics {
      */
     TopicShards reread(String topic) {
         KnownCount known = confirmed.get(topic);
-        return confirm(topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count()));
+        return confirm(
+                topic, store.declare(topic, known == null ? ShardCount.of(assumed(topic)) : known.count()), known);
     }
 
     /**
@@ -121,7 +120,7 @@ final class Topics {
     TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);
         KnownCount known = confirmed.get(topic);
-        if (known != null && !isOld(known, REREAD_PAUSE)) {
+        if (known != null && !isOld(known)) {
             return view(topic, known);
         }
         return known == null || isFirstToRead(topic, known) ? look(topic, known) : view(topic, known);
@@ -138,7 +137,7 @@ final class Topics {
     /** The shards in which these ids are to be found. A generated id may name a shard that was added meanwhile. */
     TopicShards shardsToLookAt(String topic, Collection<String> ids) {
         TopicShards shards = shardsToLookAt(topic);
-        return shards.all() <= greatest(ids) ? again(topic, shards, this::look) : shards;
+        return shards.all() <= MessageIds.greatestNamed(ids) ? again(topic, shards, this::look) : shards;
     }
 
     /** As {@link #shardsToLookAt(String, Collection)}, for a message to store. */
@@ -147,14 +146,17 @@ final class Topics {
         return shards.all() <= MessageIds.named(id) ? again(topic, shards, this::rereadIfPossible) : shards;
     }
 
-    private static int greatest(Collection<String> ids) {
-        return ids.stream().mapToInt(MessageIds::named).max().orElse(-1);
-    }
-
+    /** While another caller reads, this one reads too: what is known so far may lack the shard. */
     private TopicShards again(String topic, TopicShards shards, BiFunction<String, KnownCount, TopicShards> reading) {
         KnownCount known = confirmed.get(topic);
-        boolean isRead = known != null && isOld(known, LEAST_PAUSE) && isFirstToRead(topic, known);
-        return isRead ? reading.apply(topic, known) : shards;
+        if (known == null || nanos.getAsLong() - known.readAt() < LEAST_PAUSE) {
+            return known != null && known.count().all() > shards.all() ? view(topic, known) : shards;
+        }
+        try {
+            return reading.apply(topic, known);
+        } finally {
+            confirmed.computeIfPresent(topic, (name, read) -> read.endedAt(nanos.getAsLong()));
+        }
     }
 
     private TopicShards look(String topic, @Nullable KnownCount known) {
@@ -177,7 +179,7 @@ final class Topics {
             return view(topic, known);
         }
         if (!isAgainst(configured.applyAsInt(topic), topic, kept)) {
-            return learn(topic, kept);
+            return learn(topic, kept, known);
         }
         // Forget the count, because senders and listeners compare one only when they read it.
         forgetReading(topic, known);
@@ -187,7 +189,7 @@ final class Topics {
     /** Has the next call read the count again. */
     private void forgetReading(String topic, @Nullable KnownCount known) {
         if (known != null) {
-            confirmed.replace(topic, known.readAgainAt(nanos.getAsLong() - REREAD_PAUSE));
+            confirmed.computeIfPresent(topic, (name, read) -> read.triedAt(nanos.getAsLong() - REREAD_PAUSE));
         }
     }
 
@@ -204,6 +206,7 @@ final class Topics {
                     "Topic '" + topic + "' cannot have " + all + " shards: give 1 to " + ShardKey.MAX_SHARDS + ".");
         }
         ShardCount before = present(topic);
+        KnownCount known = confirmed.get(topic);
         if (all < before.all()) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has " + before.all() + " shards in the store, and cannot have " + all + ".",
@@ -215,7 +218,7 @@ final class Topics {
                     "Topic '" + topic + "' was never used, so no shards can be added to it.",
                     "Check the name. The number of shards of a new topic is the setting delay-queue.topics.<topic>.shards.");
         }
-        learn(topic, kept);
+        learn(topic, kept, known);
         if (kept.all() < all) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' still has " + kept.all()
@@ -272,9 +275,9 @@ final class Topics {
     }
 
     /** Compares the count with the settings, and adds the shards that they have more. */
-    private TopicShards confirm(String topic, ShardCount kept) {
+    private TopicShards confirm(String topic, ShardCount kept, @Nullable KnownCount known) {
         int wanted = requireSettings(topic, kept);
-        return learn(topic, wanted > kept.all() ? grown(topic, kept, wanted) : kept);
+        return learn(topic, wanted > kept.all() ? grown(topic, kept, wanted) : kept, known);
     }
 
     /** Returns the count in the settings, or {@link #UNSET}. */
@@ -317,14 +320,16 @@ final class Topics {
         return "Set " + kept.all() + " or more, or nothing: messages of the other shards would not be found.";
     }
 
-    private TopicShards learn(String topic, ShardCount kept) {
+    /** @param before what was known before the call. A call that began later may have found more shards meanwhile */
+    private TopicShards learn(String topic, ShardCount kept, @Nullable KnownCount before) {
         long now = nanos.getAsLong();
-        KnownCount[] before = new KnownCount[1];
+        KnownCount[] replaced = new KnownCount[1];
         KnownCount known = Objects.requireNonNull(confirmed.compute(topic, (name, present) -> {
-            before[0] = present;
-            return KnownCount.of(kept, present, now);
+            boolean isOvertaken = present != null && present.hasMoreThan(kept) && !present.hasCountOf(before);
+            replaced[0] = isOvertaken ? null : present;
+            return isOvertaken ? present : KnownCount.of(kept, present, now);
         }));
-        KnownCount old = before[0];
+        KnownCount old = replaced[0];
         if (old != null && old.count().all() > kept.all()) {
             log.warn(
                     "Topic {} has {} shards in the store now, and had {}: the store has lost its settings, or somebody changed them."

@@ -6,10 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
 import io.easykit.delayqueue.memory.StoreState;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class TopicsTests {
 
@@ -226,6 +235,65 @@ class TopicsTests {
                 .isEqualTo(5);
         topics.shardsToLookAt("orders", List.of("~zz~"));
         topics.shardsToLookAt("orders", List.of("~zz~", "~rs~"));
+        assertThat(line.takeCalls()).containsExactly("declared");
+    }
+
+    /** The reply to the first call was on its way when the topic grew. */
+    @ParameterizedTest
+    @MethodSource
+    void eachOfTwoCallersAtTheSameTimeLearnsOfAnUnknownShard(Duration after, Function<Topics, TopicShards> reading) {
+        store.declare("orders", 2);
+        FaultyStore line = new FaultyStore(store);
+        Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        now.addAndGet(after.toNanos());
+        List<TopicShards> second = new ArrayList<>();
+        line.changeReplies(reply -> {
+            line.changeReplies(UnaryOperator.identity());
+            store.grow("orders", 5);
+            second.add(CompletableFuture.supplyAsync(() -> toLookAt(topics))
+                    .orTimeout(20, TimeUnit.SECONDS)
+                    .join());
+            return reply;
+        });
+        TopicShards first = reading.apply(topics);
+
+        assertThat(second).singleElement().extracting(TopicShards::all).isEqualTo(5);
+        assertThat(first.all()).isEqualTo(5);
+        assertThat(topics.shards("orders").all()).isEqualTo(5);
+    }
+
+    private static TopicShards toLookAt(Topics topics) {
+        return topics.shardsToLookAt("orders", List.of(MessageIds.generate(4)));
+    }
+
+    static Stream<Arguments> eachOfTwoCallersAtTheSameTimeLearnsOfAnUnknownShard() {
+        Function<Topics, TopicShards> forAnId = TopicsTests::toLookAt;
+        Function<Topics, TopicShards> toLook = topics -> topics.shardsToLookAt("orders");
+        Function<Topics, TopicShards> toSend = topics -> topics.shards("orders");
+        return Stream.of(
+                Arguments.of(Duration.ofSeconds(1), forAnId),
+                Arguments.of(Duration.ofMinutes(1), forAnId),
+                Arguments.of(Duration.ofMinutes(1), toLook),
+                Arguments.of(Duration.ofMinutes(1), toSend));
+    }
+
+    @Test
+    void readsOnceASecondForMadeUpIdsWhileTheStoreIsAway() {
+        store.declare("orders", 2);
+        FaultyStore line = new FaultyStore(store);
+        Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        line.takeCalls();
+        line.away();
+
+        assertThat(toLookAt(topics).all()).isEqualTo(2);
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1) - 1);
+        toLookAt(topics);
+        assertThat(line.takeCalls()).containsExactly("declared");
+        now.addAndGet(1);
+        toLookAt(topics);
         assertThat(line.takeCalls()).containsExactly("declared");
     }
 
