@@ -26,11 +26,16 @@ import org.jspecify.annotations.Nullable;
 /** The shared data of the fleet: nodes, topics and samples. */
 final class InMemoryFleetStore implements FleetStore {
 
-    private record Node(Instant seenAt, Instant until, NodeReport report, Map<String, Beat.PauseRequest> requests) {}
+    private static final Duration REQUESTS_KEPT = Duration.ofHours(1);
+
+    private record Node(Instant seenAt, Instant until, NodeReport report) {}
+
+    private record Requests(Instant until, Map<String, Beat.PauseRequest> ofListeners) {}
 
     private final LongSupplier micros;
     private final SortedMap<String, Integer> topics = new TreeMap<>();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
+    private final Map<String, Requests> requests = new HashMap<>();
     private final Function<ShardKey, ShardStats> stats;
     private final Map<ShardKey, TreeMap<Instant, Point>> samples = new HashMap<>();
     private long lastRequest;
@@ -86,13 +91,25 @@ final class InMemoryFleetStore implements FleetStore {
     }
 
     private void forgetSilentNodes() {
-        nodes.values().removeIf(node -> !node.until.isAfter(now()));
+        requests.values().removeIf(kept -> !kept.until.isAfter(now()));
+        nodes.entrySet().removeIf(node -> {
+            boolean isSilent = !node.getValue().until.isAfter(now());
+            if (isSilent) {
+                // It may still run, and come back for them.
+                requests.computeIfPresent(node.getKey(), (name, kept) -> keptFromNow(kept.ofListeners));
+            }
+            return isSilent;
+        });
+    }
+
+    private Requests keptFromNow(Map<String, Beat.PauseRequest> ofListeners) {
+        return new Requests(now().plus(REQUESTS_KEPT), ofListeners);
     }
 
     /** Keeps topics and nodes. */
     synchronized void clear() {
         samples.clear();
-        nodes.values().forEach(node -> node.requests.clear());
+        requests.clear();
         snapshot = null;
         takerUntil = Instant.EPOCH;
     }
@@ -101,6 +118,7 @@ final class InMemoryFleetStore implements FleetStore {
     synchronized void lose() {
         topics.clear();
         nodes.clear();
+        requests.clear();
     }
 
     @Override
@@ -116,15 +134,18 @@ final class InMemoryFleetStore implements FleetStore {
     @Override
     public synchronized Beat beat(String name, NodeReport report, Duration expiry) {
         forgetSilentNodes();
-        Node before = nodes.get(name);
-        Map<String, Beat.PauseRequest> requests = before == null ? new LinkedHashMap<>() : before.requests;
-        nodes.put(name, new Node(now(), now().plus(expiry), report, requests));
-        return new Beat(now(), nodes.keySet().iterator().next().equals(name), List.copyOf(requests.values()));
+        nodes.put(name, new Node(now(), now().plus(expiry), report));
+        Requests kept = requests.get(name);
+        return new Beat(
+                now(),
+                nodes.keySet().iterator().next().equals(name),
+                kept == null ? List.of() : List.copyOf(kept.ofListeners.values()));
     }
 
     @Override
     public synchronized void leave(String name) {
         nodes.remove(name);
+        requests.remove(name);
     }
 
     @Override
@@ -160,12 +181,14 @@ final class InMemoryFleetStore implements FleetStore {
     @Override
     public synchronized boolean requestPause(String name, String listener, boolean pause, String by) {
         forgetSilentNodes();
-        Node node = nodes.get(name);
-        if (node == null) {
+        if (!nodes.containsKey(name)) {
             return false;
         }
         lastRequest = Math.max(lastRequest + 1, micros.getAsLong());
-        node.requests.put(listener, new Beat.PauseRequest(listener, pause, lastRequest, by));
+        Requests before = requests.get(name);
+        Requests kept = keptFromNow(before == null ? new LinkedHashMap<>() : before.ofListeners);
+        kept.ofListeners.put(listener, new Beat.PauseRequest(listener, pause, lastRequest, by));
+        requests.put(name, kept);
         return true;
     }
 }

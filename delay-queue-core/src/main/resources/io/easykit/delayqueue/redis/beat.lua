@@ -15,7 +15,11 @@ if keep == 0 then gone[#gone + 1] = node end
 for _, silent in ipairs(gone) do
   redis.call('ZREM', since, silent)
   redis.call('HDEL', reports, silent)
-  redis.call('UNLINK', requests .. silent)
+  if keep == 0 and silent == node then
+    redis.call('UNLINK', requests .. silent)
+  else
+    redis.call('PEXPIRE', requests .. silent, '3600000') -- a node that was silent may still run, and come back for them
+  end
   redis.call('ZREM', till, silent)
 end
 if keep == 0 then return {now, 0} end

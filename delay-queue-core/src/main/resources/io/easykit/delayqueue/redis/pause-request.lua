@@ -1,5 +1,5 @@
--- Stores the request that a listener of a node pauses or resumes, until the node has gone. The node reads it with its next beat,
--- and applies each request once.
+-- Stores the request that a listener of a node pauses or resumes, for an hour or until the node leaves. The node reads it with its
+-- next beat, and applies each request once.
 --
 -- KEYS   prefix, settings
 --        of the registry of nodes: "<key prefix>{nodes}:"

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class InMemoryQueueStoreTests {
@@ -51,6 +52,29 @@ class InMemoryQueueStoreTests {
 
         assertThat(fleet.beat("n1", report, Duration.ofMinutes(1)).pauseRequests())
                 .isEmpty();
+    }
+
+    @Test
+    void keepsThePauseRequestsOfASilentNodeForAnHour() {
+        AtomicLong micros = new AtomicLong();
+        FleetStore fleet = new InMemoryQueueStore(micros::get).fleet();
+        NodeReport report = new NodeReport("shop", "host", Map.of(), Duration.ZERO, List.of());
+        Duration expiry = Duration.ofSeconds(30);
+        fleet.beat("n1", report, expiry);
+        fleet.requestPause("n1", "close", true, "ann");
+
+        micros.set(TimeUnit.SECONDS.toMicros(40));
+        fleet.beat("n2", report, expiry);
+        assertThat(fleet.beat("n1", report, expiry).pauseRequests()).hasSize(1);
+
+        micros.set(TimeUnit.SECONDS.toMicros(80));
+        fleet.beat("n2", report, expiry);
+        micros.set(TimeUnit.SECONDS.toMicros(3_680));
+        assertThat(fleet.beat("n1", report, expiry).pauseRequests()).isEmpty();
+
+        fleet.requestPause("n1", "close", true, "ann");
+        fleet.leave("n1");
+        assertThat(fleet.beat("n1", report, expiry).pauseRequests()).isEmpty();
     }
 
     /** So listeners of tests poll each ten seconds of virtual time only. */

@@ -26,6 +26,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** topics.lua, beat.lua, nodes.lua and pause-request.lua. */
 class FleetScriptTests {
@@ -141,10 +143,28 @@ class FleetScriptTests {
         shard.clock(31_000);
         assertThat(ids()).containsExactly("b");
         assertThat(fleet.beat("b", SENDER, KEEP).first()).isTrue();
-        assertThat(keysWith("a")).isEmpty();
+        assertThat(keysWith("a")).containsExactly(PREFIX + "pause-requests:a");
 
         assertThat(fleet.beat("a", SENDER, KEEP).first()).as("back again").isFalse();
         assertThat(ids()).containsExactlyInAnyOrder("a", "b");
+    }
+
+    /** Its line to Redis was away, and it went on running. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aNodeThatWasSilentGetsItsPauseRequest(boolean isForgottenByAnother) {
+        fleet.beat("a", SENDER, KEEP);
+        fleet.requestPause("a", "close", true, "ops");
+        shard.clock(41_000);
+        if (isForgottenByAnother) {
+            fleet.beat("b", SENDER, KEEP);
+        }
+
+        Beat back = fleet.beat("a", SENDER, KEEP);
+
+        assertThat(back.pauseRequests()).extracting(Beat.PauseRequest::listener).containsExactly("close");
+        assertThat((Long) shard.redis().command("PTTL", PREFIX + "pause-requests:a"))
+                .isBetween(1L, 3_600_000L);
     }
 
     @Test
@@ -245,6 +265,7 @@ class FleetScriptTests {
     /** Each script fails at each command that it executes: the same call again does the rest, and no node stays for ever. */
     @Test
     void doesTheRestWhereAScriptStoppedHalfWay() {
+        String requestsOfGone = PREFIX + "pause-requests:gone";
         try (FaultyShard faulty = new FaultyShard(script -> script)) {
             for (int command = 1; command <= 25; command++) {
                 faulty.empty();
@@ -252,6 +273,7 @@ class FleetScriptTests {
                 broken.beat("gone", SENDER, Duration.ofSeconds(1));
                 broken.beat("leaves", SENDER, KEEP);
                 broken.requestPause("gone", "close", true, "ops");
+                faulty.redis().command("PERSIST", requestsOfGone); // as if the request had stopped half way
                 faulty.clock(110_000);
 
                 faulty.failAt(command, false);
@@ -274,7 +296,11 @@ class FleetScriptTests {
                 broken.leave("a");
                 assertThat(faulty.redis().snapshot().keySet())
                         .as("after " + command)
-                        .noneMatch(key -> key.startsWith(PREFIX));
+                        .filteredOn(key -> key.startsWith(PREFIX))
+                        .containsExactly(requestsOfGone);
+                assertThat((Long) faulty.redis().command("PTTL", requestsOfGone))
+                        .as("after " + command)
+                        .isPositive();
             }
         }
     }
