@@ -78,7 +78,8 @@ public final class DelayQueueEngine implements AutoCloseable {
                 jobs,
                 settings.sends.replicaWaits,
                 settings.sends.commandTimeout,
-                process);
+                process,
+                new LeaseClocks());
         this.membership = new Membership(node, context, settings.noConsumerLimits);
     }
 
@@ -311,8 +312,7 @@ public final class DelayQueueEngine implements AutoCloseable {
          * Interval of the heartbeats of {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. A node that is silent for
          * three intervals is forgotten.
          *
-         * @throws IllegalArgumentException for a longer interval: samples are taken once a minute, and pause requests for
-         *     listeners are kept for an hour
+         * @throws IllegalArgumentException for a longer one: samples are taken each minute, pause requests are kept for an hour
          */
         public Builder heartbeatInterval(Duration interval) {
             if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofMinutes(1)) > 0) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param replicaWaits by topic, for messages that the engine sends itself
  * @param commandTimeout maximum time of the store to wait for a reply
  * @param node       name of this process
+ * @param leaseClocks for consumers that start
  */
 record EngineContext(
         QueueBackend store,
@@ -36,4 +37,5 @@ record EngineContext(
         JobRunner jobs,
         Function<String, @Nullable ReplicaWait> replicaWaits,
         Duration commandTimeout,
-        String node) {}
+        String node,
+        LeaseClocks leaseClocks) {}

@@ -89,7 +89,7 @@ final class MessageClaimer {
         this.settlements = settlements;
         this.sinceProof = sinceProof;
         this.pollAt = context.nanos();
-        this.leaseClock = new LeaseClock(pollAt);
+        this.leaseClock = context.leaseClocks().of(context.shard());
         this.latestPollAt = pollAt;
         this.dueAt = pollAt + LoopExecutor.NEVER;
         this.graceUntil = pollAt - BETWEEN_GRACES;

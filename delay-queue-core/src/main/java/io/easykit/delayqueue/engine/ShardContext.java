@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
  *
  * @param limits share of the shard
  * @param lenders of further permits
+ * @param leaseClocks of all shards
  * @param events log lines and events of the shard
  * @param commandTimeout maximum time of the store to wait for a reply
  * @param clock   of this node, in nanoseconds; it only moves forward
@@ -21,6 +22,7 @@ record ShardContext(
         ListenerEndpoint endpoint,
         FlowShare limits,
         Lenders lenders,
+        LeaseClocks leaseClocks,
         QueueBackend store,
         ShardEvents events,
         Duration commandTimeout,
@@ -34,6 +36,7 @@ record ShardContext(
                 endpoint,
                 FlowShare.of(endpoint.limits(), shard.shard(), container.shards()),
                 container.lenders(),
+                engine.leaseClocks(),
                 engine.store(),
                 new ShardEvents(shard, endpoint, engine.events(), engine.loopEvents(), engine.lines()),
                 engine.commandTimeout(),

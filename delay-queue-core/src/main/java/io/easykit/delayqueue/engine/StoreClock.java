@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An estimate of the store's clock, from its last reply with a time. It decides when to claim, and by {@link LeaseClock} which leases
- * may have ended; the store decides which messages are due. The estimate is never ahead of the store, so neither is too early.
+ * An estimate of the store's clock, from its last reply with a time. It decides when to claim; the store decides which messages are
+ * due. The estimate is never ahead of the store, so no claim is too early.
  */
 final class StoreClock {
 

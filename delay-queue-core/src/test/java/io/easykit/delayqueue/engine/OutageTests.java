@@ -455,6 +455,37 @@ class OutageTests {
         queue.assertEachRanOnce(1);
     }
 
+    /** It has no reply of its own yet. The other node, whose message runs, learns of the step later. */
+    @ParameterizedTest
+    @CsvSource({"true", "false"})
+    void seesAStepOfTheClockWhenAListenerStartsAnew(boolean isBesideAnother) {
+        List<Acknowledgment> running = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint =
+                listener().ackMode(AckMode.MANUAL).concurrency(2).lease(Duration.ofMinutes(1));
+        FaultyStore otherLine = new FaultyStore(queue.memory);
+        otherLine.proveWakeups(() -> Duration.ZERO);
+        DelayQueueEngine other = otherNode(otherLine);
+        queue.start(other, endpoint, message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        ListenerContainer earlier = queue.start(endpoint, message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        if (!isBesideAnother) {
+            queue.stop(earlier);
+        }
+        stepAhead(Duration.ofMinutes(2));
+        if (isBesideAnother) {
+            queue.line.resubscribe();
+            queue.time.advance(MILLI);
+        }
+        queue.start(endpoint, message -> {});
+        queue.time.advance(Duration.ofMinutes(1));
+        running.get(0).acknowledge();
+        queue.time.advance(Duration.ofSeconds(1));
+
+        queue.assertEachRanOnce(1);
+    }
+
     private DelayQueueEngine otherNode(FaultyStore line) {
         return queue.builder(queue.time.node(), line.asStore()).build();
     }
