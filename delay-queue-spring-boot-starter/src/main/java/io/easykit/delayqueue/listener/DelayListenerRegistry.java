@@ -70,11 +70,10 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     }
 
     /**
-     * Adds a listener, and starts it if the others are running.
+     * Adds a listener, and starts it if the others are running. A listener that cannot be started is not added.
      *
      * @throws IllegalArgumentException if there is one with the same id, in this context or in another one of its hierarchy
-     * @throws TopicConflictException if the listeners run, and its settings contradict those of another listener of the topic. It is
-     *     not added then
+     * @throws TopicConflictException if the listeners run, and its settings contradict those of another listener of the topic
      */
     public void register(ListenerContainer container) {
         String id = container.endpoint().id();
@@ -88,17 +87,43 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
                 containers.put(id, container);
             }
         }
-        if (running && !stoppedByParent) {
-            try {
-                container.start();
-            } catch (TopicConflictException refused) {
-                synchronized (containers) {
-                    containers.remove(id);
-                }
-                throw refused;
-            }
-            keepAlive();
+        try {
+            startWithOthers(container);
+        } catch (RuntimeException | Error refused) {
+            remove(container);
+            throw refused;
         }
+        keepAlive();
+    }
+
+    /** Removes a listener and begins its stop. Does not wait for the end, because its method may wait for the caller. */
+    void unregister(ListenerContainer container) {
+        remove(container);
+        keepAlive();
+        if (startStopThread(container::stop) == null) {
+            container.stop();
+        }
+    }
+
+    private void remove(ListenerContainer container) {
+        synchronized (containers) {
+            containers.remove(container.endpoint().id(), container);
+        }
+    }
+
+    /** A stop meanwhile has left out a container that was not running yet. */
+    private void startWithOthers(ListenerContainer container) {
+        while (isStarted()) {
+            container.start();
+            if (isStarted()) {
+                return;
+            }
+            container.stop();
+        }
+    }
+
+    private boolean isStarted() {
+        return running && !stoppedByParent;
     }
 
     private DelayListenerRegistry root() {
@@ -136,6 +161,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     @Override
     public void start() {
         running = true;
+        stoppedByParent = false;
         try {
             startAll();
         } catch (RuntimeException | Error e) {
@@ -149,10 +175,16 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     }
 
     private void startAll() {
-        stoppedByParent = false;
-        own().forEach(ListenerContainer::start);
+        own().forEach(this::startWithOthers);
         keepAlive();
-        children.stream().filter(child -> child.running).forEach(DelayListenerRegistry::startAll);
+        children.stream().filter(child -> child.running).forEach(child -> {
+            child.stoppedByParent = false;
+            if (!isStarted()) {
+                // Stopped meanwhile.
+                child.noteStopOfParent();
+            }
+            child.startAll();
+        });
     }
 
     /**
@@ -179,7 +211,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     /** Follows the state, so that a start during a stop is not undone by the end of the stop. */
     private void keepAlive() {
         synchronized (keepAlive) {
-            keepAlive.set(running && !stoppedByParent && !own().isEmpty());
+            keepAlive.set(isStarted() && !own().isEmpty());
         }
         children.forEach(DelayListenerRegistry::keepAlive);
     }
@@ -192,7 +224,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     @Override
     public void stop(Runnable callback) {
         try {
-            Thread thread = startStopThread();
+            Thread thread = startStopThread(this::stop);
             if (thread == null) {
                 stop();
             } else {
@@ -204,9 +236,9 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     }
 
     /** Null if there is none to be had, for lack of memory. */
-    private @Nullable Thread startStopThread() {
+    private @Nullable Thread startStopThread(Runnable stop) {
         try {
-            Thread thread = threads.newThread(this::stop);
+            Thread thread = threads.newThread(stop);
             thread.start();
             return thread;
         } catch (RuntimeException | Error e) {
@@ -217,7 +249,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     @Override
     public boolean isRunning() {
-        return (running && !stoppedByParent) || own().stream().anyMatch(ListenerContainer::isRunning);
+        return isStarted() || own().stream().anyMatch(ListenerContainer::isRunning);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
@@ -12,14 +13,17 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
+import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.time.LoopExecutor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Stops while the system makes no more threads, and listeners that are refused. */
+/** Stops while the system makes no more threads, or while listeners start, and listeners that are refused. */
 class DelayListenerRegistryTests {
 
     private final DelayListenerRegistry registry = new DelayListenerRegistry(false, null, task -> {
@@ -27,8 +31,14 @@ class DelayListenerRegistryTests {
         return new Thread(task);
     });
 
+    private interface OnDeclare {
+        void accept(String topic) throws InterruptedException;
+    }
+
+    private volatile OnDeclare whenDeclared = topic -> {};
+
     private final DelayQueueEngine engine = DelayQueueEngine.builder(
-                    new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000))
+                    observed(new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000)))
             .codec(new JacksonPayloadCodec())
             .loops(new LoopExecutor() {
                 @Override
@@ -64,6 +74,22 @@ class DelayListenerRegistryTests {
         engine.close();
     }
 
+    private QueueBackend observed(QueueBackend store) {
+        return (QueueBackend) Proxy.newProxyInstance(
+                QueueBackend.class.getClassLoader(),
+                new Class<?>[] {QueueBackend.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("declare")) {
+                        whenDeclared.accept((String) arguments[0]);
+                    }
+                    try {
+                        return method.invoke(store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
     private void require(String name) {
         if (name.matches(scarce)) {
             // An OutOfMemoryError would end the JVM of the tests.
@@ -86,6 +112,87 @@ class DelayListenerRegistryTests {
         registry.register(engine.container(second.maxLeaseExpirations(corrected).build(), message -> {}));
 
         assertThat(registry.containers()).hasSize(2).allMatch(ListenerContainer::isRunning);
+    }
+
+    /** The store is called for the number of shards before a listener with a limit starts. */
+    private ListenerContainer stopsTheRegistryWhenItStarts(DelayListenerRegistry stopped) {
+        String topic = "limited";
+        whenDeclared = declared -> {
+            if (declared.equals(topic)) {
+                whenDeclared = other -> {};
+                Thread stop = new Thread(stopped::stop);
+                stop.start();
+                stop.join();
+            }
+        };
+        return engine.container(
+                ListenerEndpoint.builder(topic, topic, String.class)
+                        .limits(FlowLimits.maxInFlight(1))
+                        .build(),
+                message -> {});
+    }
+
+    @Test
+    void aListenerThatIsAddedWhileTheOthersStopDoesNotRun() {
+        registry.start();
+        ListenerContainer added = stopsTheRegistryWhenItStarts(registry);
+        registry.register(added);
+
+        assertThat(added.isRunning()).isFalse();
+        assertThat(registry.isRunning()).isFalse();
+        registry.start();
+        assertThat(added.isRunning()).isTrue();
+    }
+
+    @Test
+    void aListenerOfAChildThatIsAddedWhileTheParentStopsDoesNotRun() {
+        DelayListenerRegistry child = new DelayListenerRegistry(false, registry);
+        registry.start();
+        child.start();
+        ListenerContainer added = stopsTheRegistryWhenItStarts(registry);
+        child.register(added);
+
+        assertThat(added.isRunning()).isFalse();
+        assertThat(child.isRunning()).isFalse();
+        registry.start();
+        assertThat(added.isRunning()).isTrue();
+    }
+
+    @Test
+    void aStopDuringAStartStopsAllListeners() {
+        registry.register(stopsTheRegistryWhenItStarts(registry));
+        register("b", message -> {});
+        DelayListenerRegistry child = new DelayListenerRegistry(false, registry);
+        child.register(engine.container(
+                ListenerEndpoint.builder("c", "c", String.class).build(), message -> {}));
+        child.start();
+        registry.start();
+
+        assertThat(registry.containers()).hasSize(3).noneMatch(ListenerContainer::isRunning);
+        assertThat(registry.isRunning()).isFalse();
+    }
+
+    @Test
+    void aListenerThatIsRemovedStopsAlsoIfItsMethodWaitsForTheCaller() {
+        CompletableFuture<String> begun = new CompletableFuture<>();
+        CompletableFuture<String> removed = new CompletableFuture<>();
+        CompletableFuture<String> ended = new CompletableFuture<>();
+        ListenerContainer container = register("a", message -> {
+            begun.complete("");
+            ended.complete(removed.join());
+        });
+        registry.start();
+        engine.template().send(OutgoingMessage.of("a", "x"));
+        assertThat(begun).succeedsWithin(Duration.ofSeconds(20));
+
+        registry.unregister(container);
+        removed.complete("removed");
+
+        assertThat(ended).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(registry.containers()).isEmpty();
+        container.stop();
+        assertThat(container.isRunning()).isFalse();
+        register("a", message -> {});
     }
 
     private ListenerContainer register(String id, MessageHandler<String> handler) {
