@@ -55,6 +55,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     private final List<Candidate> candidates = new ArrayList<>();
     private final List<InvalidDelayListenerException> problems = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<Registered> registered = new ArrayList<>();
     private boolean complete;
     private @Nullable ConfigurableListableBeanFactory beans;
 
@@ -115,8 +116,27 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
             return bean;
         }
         processed.add(beanName);
-        methods.forEach((method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
+        try {
+            methods.forEach(
+                    (method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
+        } catch (RuntimeException | Error refused) {
+            withdraw(beanName, bean);
+            throw refused;
+        }
         return bean;
+    }
+
+    /** A late bean of which one listener is refused is not created. Its other listeners must not run. */
+    private void withdraw(String beanName, Object bean) {
+        List<Registered> withdrawn;
+        synchronized (ids) {
+            ids.values().removeIf(where -> where.isOf(beanName, bean));
+            withdrawn = registered.stream()
+                    .filter(one -> one.where().isOf(beanName, bean))
+                    .toList();
+            registered.removeIf(one -> one.where().isOf(beanName, bean));
+        }
+        withdrawn.forEach(one -> registry.get().unregister(one.container()));
     }
 
     private void inspect(ListenerMethod where, DelayListener annotation) {
@@ -158,13 +178,13 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         for (Candidate candidate : all) {
             try {
                 candidate.invoker().resolve();
-                requireReadable(candidate, problemWith);
+                PayloadRules.requireReadable(candidate, problemWith);
                 endpoints.add(new Endpoint(candidate, endpoint(candidate)));
             } catch (InvalidDelayListenerException problem) {
                 found.add(problem);
             }
         }
-        found.addAll(differentPayloads(all));
+        found.addAll(PayloadRules.differences(all));
         if (beans != null) {
             ListenerScan.onDemand(beans)
                     .forEach(where -> found.add(where.problem(
@@ -185,46 +205,6 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                         + " post-processor. (A mock receives no messages either.)",
                 name,
                 type.getName());
-    }
-
-    private static void requireReadable(Candidate candidate, Function<Type, @Nullable String> problemWith) {
-        String problem = problemWith.apply(candidate.signature().payloadType());
-        if (problem != null) {
-            throw candidate
-                    .where()
-                    .problem(
-                            "no message could be read: " + problem,
-                            "Use a class or record with the fields of the payload, put @JsonTypeInfo on an"
-                                    + " abstract type, or define a PayloadCodec bean that can read it.");
-        }
-    }
-
-    /** A message of a topic goes to any one of its listeners. */
-    private static List<InvalidDelayListenerException> differentPayloads(List<Candidate> all) {
-        Map<String, Candidate> first = new LinkedHashMap<>();
-        List<InvalidDelayListenerException> found = new ArrayList<>();
-        for (Candidate candidate : all) {
-            Candidate other = first.putIfAbsent(candidate.attributes().topic(), candidate);
-            if (other != null && !read(other).equals(read(candidate))) {
-                found.add(candidate
-                        .where()
-                        .problem(
-                                "it reads the messages of topic '"
-                                        + candidate.attributes().topic() + "' as "
-                                        + read(candidate) + ", and "
-                                        + other.where().describe() + " reads them as "
-                                        + read(other)
-                                        + "; a message goes to one of them, whichever is free",
-                                "Use one type in both, or a separate topic for each type."));
-            }
-        }
-        return found;
-    }
-
-    /** The type of the method's messages. */
-    private static String read(Candidate candidate) {
-        String type = candidate.signature().payloadType().getTypeName();
-        return candidate.attributes().deadLettersOf() == null ? type : "DeadLetter<" + type + ">";
     }
 
     /** Creates the containers after a successful start. */
@@ -292,6 +272,9 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
             return;
         }
         registry.get().register(container);
+        synchronized (ids) {
+            registered.add(new Registered(candidate.where(), container));
+        }
         log.info(
                 "Listener '{}' of topic '{}': {}, concurrency {}, lease {}, {} attempts",
                 endpoint.id(),
@@ -334,9 +317,5 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
 
     private record Endpoint(Candidate candidate, ListenerEndpoint endpoint) {}
 
-    private record Candidate(
-            ListenerMethod where,
-            ListenerAttributes attributes,
-            ListenerSignature signature,
-            ListenerInvoker invoker) {}
+    private record Registered(ListenerMethod where, ListenerContainer container) {}
 }

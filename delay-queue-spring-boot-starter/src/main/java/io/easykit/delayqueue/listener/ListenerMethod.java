@@ -38,6 +38,10 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
         return new ListenerMethod(beanName, type, type, method);
     }
 
+    boolean isOf(String otherName, Object other) {
+        return bean == other && beanName.equals(otherName);
+    }
+
     /** Whether the bean does not exist yet. */
     boolean isType() {
         return bean instanceof Class;

@@ -1,9 +1,12 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.RedisServer;
 import io.easykit.test.StartFailure;
 import java.time.Duration;
@@ -30,6 +33,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.context.support.SimpleThreadScope;
 
 /** Beans that Spring creates in another way than a plain singleton get their messages, or fail the start. */
@@ -78,6 +82,32 @@ class ListenerBeansIntegrationTests {
 
         assertThat(output)
                 .containsOnlyOnce("Listeners of bean 'orders' (" + Orders.class.getName() + ") receive no messages");
+    }
+
+    /** Also if one of its listeners was accepted before. */
+    @Test
+    void aLateBeanWithAListenerThatIsRefusedIsCreatedWhenTheReasonIsGone() {
+        runner.withUserConfiguration(Product.class).run(context -> {
+            GenericApplicationContext beans = (GenericApplicationContext) context.getSourceApplicationContext();
+            DelayListenerRegistry registry = context.getBean(DelayListenerRegistry.class);
+            beans.registerBean("late", Late.class);
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> beans.getBean("late"))
+                        .hasRootCauseInstanceOf(TopicConflictException.class)
+                        .hasStackTraceContaining("maxLeaseExpirations");
+                assertThat(registry.topics()).containsExactly("orders");
+            }
+
+            registry.container("orders").orElseThrow().stop();
+            beans.getBean("late");
+
+            assertThat(registry.containers())
+                    .extracting(container -> container.endpoint().id())
+                    .containsExactly("orders", "accepted", "refused");
+            context.getBean(DelayQueueTemplate.class).send("accepted", "1", Duration.ZERO);
+            assertThat(context.getBean(Seen.class).orders.poll(20, TimeUnit.SECONDS))
+                    .isEqualTo("1");
+        });
     }
 
     @Test
@@ -129,6 +159,26 @@ class ListenerBeansIntegrationTests {
         @Override
         public void on(String order) {
             seen.orders.add(order);
+        }
+    }
+
+    static class RefusedBesideOrders {
+        @DelayListener(topic = "orders", id = "refused", maxLeaseExpirations = "77")
+        public void onOrder(String order) {}
+    }
+
+    /** The methods of the class itself are registered before those of its superclass. */
+    static class Late extends RefusedBesideOrders {
+
+        private final Seen seen;
+
+        Late(Seen seen) {
+            this.seen = seen;
+        }
+
+        @DelayListener(topic = "accepted")
+        public void on(String text) {
+            seen.orders.add(text);
         }
     }
 
