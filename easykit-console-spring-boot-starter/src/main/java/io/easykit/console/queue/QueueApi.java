@@ -46,7 +46,7 @@ public final class QueueApi implements ConsoleApi {
     private final Map<String, Change> changes;
     private final TopicOverview overview;
     private final Export export;
-    private final StoreClock clock = new StoreClock();
+    private final ShownClock clock = new ShownClock(System::nanoTime);
     private final Scans scans = new Scans();
     private final QueueViews queue = new QueueViews(Instant::toEpochMilli);
 

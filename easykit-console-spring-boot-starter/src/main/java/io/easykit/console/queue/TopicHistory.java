@@ -46,11 +46,11 @@ final class TopicHistory {
     private record Key(String topic, Range range) {}
 
     private final FleetAdmin fleet;
-    private final StoreClock clock;
+    private final ShownClock clock;
     private final LongSupplier nanos;
     private final Map<Key, Recent<TopicSeries>> known = new ConcurrentHashMap<>();
 
-    TopicHistory(FleetAdmin fleet, StoreClock clock, LongSupplier nanos) {
+    TopicHistory(FleetAdmin fleet, ShownClock clock, LongSupplier nanos) {
         this.fleet = fleet;
         this.clock = clock;
         this.nanos = nanos;

@@ -35,7 +35,7 @@ final class TopicOverview {
     private final FleetAdmin fleet;
     private final TopicHistory history;
     private final LocalListeners listeners;
-    private final StoreClock clock;
+    private final ShownClock clock;
     private final LongSupplier nanos;
     private final QueueViews views = new QueueViews(Instant::toEpochMilli);
     private volatile Recent<List<NodeInfo>> nodes;
@@ -43,7 +43,7 @@ final class TopicOverview {
 
     /** @param nanos a clock that only moves forward */
     TopicOverview(
-            DelayQueueAdmin admin, FleetAdmin fleet, LocalListeners listeners, StoreClock clock, LongSupplier nanos) {
+            DelayQueueAdmin admin, FleetAdmin fleet, LocalListeners listeners, ShownClock clock, LongSupplier nanos) {
         this.admin = admin;
         this.fleet = fleet;
         this.listeners = listeners;
