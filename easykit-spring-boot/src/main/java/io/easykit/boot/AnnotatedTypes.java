@@ -11,12 +11,11 @@ import org.springframework.core.type.ClassMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Finds the classes whose methods may have some annotations, on the method itself or on one that it overrides or implements. Reads
  * each declared method once. Spring's own search is exact, and is repeated for each method of each of the beans of a start, through
- * the hierarchy of its class.
+ * the hierarchy of its class. A class whose methods cannot be read has none ({@link MethodScan}).
  */
 public final class AnnotatedTypes {
 
@@ -65,7 +64,7 @@ public final class AnnotatedTypes {
         if (type.getName().startsWith(JDK)) {
             return false;
         }
-        for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+        for (Method method : MethodScan.declared(type)) {
             if (isAnnotated(method)) {
                 return true;
             }

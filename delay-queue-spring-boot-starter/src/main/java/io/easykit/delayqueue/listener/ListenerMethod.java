@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.boot.AnnotatedTypes;
+import io.easykit.boot.MethodScan;
 import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -10,7 +11,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
@@ -29,8 +29,8 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
         if (!TYPES.contains(type)) {
             return Map.of();
         }
-        return MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable DelayListener>)
-                method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+        return MethodScan.select(
+                type, method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
     }
 
     /** Returns a method of a bean that does not exist yet. */

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.MethodScan;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.admin.CacheDeclaration;
 import io.easykit.cache.admin.CacheDeclaration.KeyPart;
@@ -24,7 +25,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.core.MethodClassKey;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.env.Environment;
 
@@ -141,8 +141,7 @@ public final class CachedMethods {
     /** Returns the methods of a class that have one of the annotations. */
     static Set<Method> annotated(Class<?> beanClass) {
         return CacheAnnotations.areIn(beanClass)
-                ? MethodIntrospector.selectMethods(
-                        beanClass, (Method method) -> CacheAnnotations.isAnnotated(method, beanClass))
+                ? MethodScan.filter(beanClass, method -> CacheAnnotations.isAnnotated(method, beanClass))
                 : Set.of();
     }
 

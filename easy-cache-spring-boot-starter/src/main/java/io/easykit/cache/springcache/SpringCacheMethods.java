@@ -1,5 +1,6 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.boot.MethodScan;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.SpringDeclarations;
 import io.easykit.cache.style.CallStyle;
@@ -27,7 +28,6 @@ import org.springframework.cache.interceptor.CacheOperation;
 import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.cache.interceptor.CacheableOperation;
 import org.springframework.core.MethodClassKey;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -189,7 +189,7 @@ public final class SpringCacheMethods {
     }
 
     private Set<Method> annotated(Class<?> type) {
-        return MethodIntrospector.selectMethods(type, (Method method) -> source.hasCacheOperations(method, type));
+        return MethodScan.filter(type, method -> source.hasCacheOperations(method, type));
     }
 
     /**
