@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import io.easykit.boot.ConditionalOnEnabled;
+import io.easykit.boot.ConditionalOnSwitch;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.aop.CachedMethods;
@@ -15,7 +16,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.support.NoOpCacheManager;
@@ -32,7 +32,7 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(
         after = EasyCacheAutoConfiguration.class,
         beforeName = "org.springframework.boot.cache.autoconfigure.CacheAutoConfiguration")
-@ConditionalOnBooleanProperty("easy-cache.spring-cache.enabled")
+@ConditionalOnSwitch("easy-cache.spring-cache.enabled")
 public final class EasyCacheSpringCacheAutoConfiguration {
 
     EasyCacheSpringCacheAutoConfiguration() {}
@@ -52,7 +52,7 @@ public final class EasyCacheSpringCacheAutoConfiguration {
     /** The only cache manager of the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnEnabled("easy-cache")
-    @ConditionalOnBooleanProperty(name = "easy-cache.spring-cache.primary", havingValue = false, matchIfMissing = true)
+    @ConditionalOnSwitch(value = "easy-cache.spring-cache.primary", on = false)
     @ConditionalOnMissingBean(value = CacheManager.class, name = "cacheResolver")
     static class ManagerConfiguration {
 
@@ -65,7 +65,7 @@ public final class EasyCacheSpringCacheAutoConfiguration {
     /** Preferred to the cache managers of the application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnEnabled("easy-cache")
-    @ConditionalOnBooleanProperty("easy-cache.spring-cache.primary")
+    @ConditionalOnSwitch("easy-cache.spring-cache.primary")
     static class PrimaryManagerConfiguration {
 
         @Bean

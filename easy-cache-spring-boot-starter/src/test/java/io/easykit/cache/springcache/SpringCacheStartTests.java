@@ -20,6 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -325,6 +327,19 @@ class SpringCacheStartTests {
             users.evict(1);
         });
         assertThat(output).doesNotContain(LoggingCacheErrorHandler.class.getSimpleName());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "yes", "1", "TRUE"})
+    void isOnForAllThatBindsToTrue(String on) {
+        runner.withUserConfiguration(Caching.class)
+                .withPropertyValues("easy-cache.spring-cache.enabled=" + on, "easy-cache.spring-cache.primary=" + on)
+                .withBean("maps", CacheManager.class, ConcurrentMapCacheManager::new)
+                .withBean(Users.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CacheManager.class)).isInstanceOf(SpringCacheManager.class);
+                });
     }
 
     @Test
