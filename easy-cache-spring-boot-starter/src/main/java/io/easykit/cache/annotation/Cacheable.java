@@ -23,7 +23,7 @@ import java.lang.annotation.Target;
  *
  * <p>Durations are strings such as {@code "10m"} or {@code "1500ms"}. For an empty one the setting
  * {@code easy-cache.defaults.*} applies. A setting {@code easy-cache.caches.<prefix>.*} overrides the attribute.
- * Strings may contain placeholders ({@code "${user.ttl}"}).
+ * Strings may contain placeholders ({@code "${user.ttl}"}), also those of expressions ({@code "'${app.region}'"}).
  *
  * @see UpdateCache
  */
@@ -45,7 +45,8 @@ public @interface Cacheable {
      * Different parts never result in the same key. A null part is an error.
      *
      * <p>Available besides {@code #name}: {@code #p0}, {@code #a0}, {@code #root.args}, {@code #root.method},
-     * {@code #root.target}, {@code #root.targetClass}, {@code @bean}.
+     * {@code #root.target}, {@code #root.targetClass}, {@code @bean}. A parameter {@code p1} that is not the second one cannot be
+     * used by that name.
      */
     String[] keys();
 

@@ -21,7 +21,7 @@ import java.lang.annotation.Target;
  * <p>If the method itself is {@code @Transactional} and joins the present transaction, mark and invalidation belong to
  * that transaction. Otherwise they surround the method and, inside a transaction, also the end of that transaction,
  * because the method may commit its work earlier. Repeat the annotation for several entries. The {@link Cacheable} of
- * the same prefix sets the maximum staleness.
+ * the same prefix sets the maximum staleness. Strings may contain placeholders, as in {@link Cacheable}.
  */
 @Documented
 @Repeatable(UpdateCaches.class)

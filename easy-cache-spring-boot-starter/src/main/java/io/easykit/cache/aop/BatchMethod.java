@@ -71,12 +71,14 @@ record BatchMethod(
 
     private static int parameter(CachedMethod where, List<String> keys) {
         String text = keys.size() == 1 ? keys.get(0).strip() : "";
-        Integer index = text.startsWith("#") ? new ParameterNames(where).indexOf(text.substring(1)) : null;
+        ParameterNames names = new ParameterNames(where);
+        Integer index = text.startsWith("#") ? names.indexOf(text.substring(1)) : null;
         if (index == null) {
             throw where.problem(
                     "batch = true, but keys = " + keys + " is not one parameter with elements",
                     "Name just the parameter that has the elements, for example keys = \"#ids\".");
         }
+        names.requireUnambiguous("keys", text, text.substring(1));
         return index;
     }
 

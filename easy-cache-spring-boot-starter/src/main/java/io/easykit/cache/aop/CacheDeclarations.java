@@ -13,7 +13,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +36,7 @@ final class CacheDeclarations {
 
     private final Map<CacheName, Declaration> declared = new ConcurrentHashMap<>();
     private final Map<CacheName, CacheSpec<?>> undeclared = new ConcurrentHashMap<>();
-    private final Set<Update> updates = ConcurrentHashMap.newKeySet();
+    private final Set<DeclaredUpdate> updates = ConcurrentHashMap.newKeySet();
     /** Prefixes with updates that have none of our annotations, and whether one knows its key only after its method. */
     private final Map<String, Boolean> otherUpdates = new ConcurrentHashMap<>();
 
@@ -74,7 +73,7 @@ final class CacheDeclarations {
             requireCluster(where, CacheName.of(spec), around);
             requireReadable(where, spec, around);
             updates.stream()
-                    .filter(update -> update.name.equals(CacheName.of(spec)))
+                    .filter(update -> update.name().equals(CacheName.of(spec)))
                     .forEach(update -> check(update, around));
         }
     }
@@ -104,8 +103,7 @@ final class CacheDeclarations {
     }
 
     /** Adds an entry that a method updates. */
-    void update(CachedMethod where, CacheName name, List<String> keys, String condition) {
-        Update update = new Update(where, name, keys, condition);
+    void update(DeclaredUpdate update) {
         Surroundings around = surroundings;
         if (updates.add(update) && around != null) {
             check(update, around);
@@ -146,7 +144,7 @@ final class CacheDeclarations {
     boolean isUpdatedByResult(CacheSpec<?> spec) {
         return otherUpdates.getOrDefault(spec.prefix(), false)
                 || updates.stream()
-                        .anyMatch(update -> update.name.equals(CacheName.of(spec)) && update.isKnownAfterMethod());
+                        .anyMatch(update -> update.name().equals(CacheName.of(spec)) && update.isKnownAfterMethod());
     }
 
     /** Returns the cache of an update: as declared, or with the settings alone. */
@@ -158,38 +156,38 @@ final class CacheDeclarations {
     /** Returns one line for each update of a cache that only another application declares. */
     Set<String> describeExternal() {
         return updates.stream()
-                .filter(update -> find(update.name) == null)
+                .filter(update -> find(update.name()) == null)
                 .map(this::describeExternal)
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private String describeExternal(Update update) {
-        CacheSpec<?> spec = specOf(update.name);
-        String entries = update.isOfAll() ? "all of " + spec.prefix() : settings.keyPattern(spec, update.keys);
-        return "easy-cache: " + update.where.shortName() + " updates " + entries + " on "
+    private String describeExternal(DeclaredUpdate update) {
+        CacheSpec<?> spec = specOf(update.name());
+        String entries = update.isOfAll() ? "all of " + spec.prefix() : settings.keyPattern(spec, update.keys());
+        return "easy-cache: " + update.where().shortName() + " updates " + entries + " on "
                 + spec.clusterId() + ", which another application caches; it is treated as "
                 + spec.options().consistency() + " with a stale window of "
                 + CacheOptions.text(spec.options().effectiveStaleWindow()) + " (easy-cache.caches."
-                + update.name.settingsName()
+                + update.name().settingsName()
                 + " must be equal in that application)";
     }
 
     /** Returns one line for each method that clears a cache. */
     Set<String> describeClearing() {
         return updates.stream()
-                .filter(Update::isOfAll)
-                .map(update -> "easy-cache: " + update.where.shortName() + " clears "
-                        + Staleness.describeClearing(specOf(update.name)))
+                .filter(DeclaredUpdate::isOfAll)
+                .map(update -> "easy-cache: " + update.where().shortName() + " clears "
+                        + Staleness.describeClearing(specOf(update.name())))
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private void check(Update update, Surroundings around) {
-        requireCluster(update.where, update.name, around);
+    private void check(DeclaredUpdate update, Surroundings around) {
+        requireCluster(update.where(), update.name(), around);
         requireDeclared(update, around);
         requireSameParts(update);
-        CacheSpec<?> spec = specOf(update.name);
+        CacheSpec<?> spec = specOf(update.name());
         if (update.isKnownAfterMethod()) {
-            SerialRules.refuseLateKey(update.where, spec);
+            SerialRules.refuseLateKey(update.where(), spec);
         }
     }
 
@@ -238,8 +236,8 @@ final class CacheDeclarations {
     }
 
     /** An update of a prefix without a cache would invalidate nothing. */
-    private void requireDeclared(Update update, Surroundings around) {
-        CacheName name = update.name;
+    private void requireDeclared(DeclaredUpdate update, Surroundings around) {
+        CacheName name = update.name();
         if (find(name) != null || settings.externalPrefixes().contains(name.prefix())) {
             return;
         }
@@ -249,17 +247,20 @@ final class CacheDeclarations {
                 .map(CacheName::clusterId)
                 .collect(Collectors.toCollection(TreeSet::new));
         if (!clusters.isEmpty()) {
-            throw update.where.problem(
-                    "it updates '" + name.prefix() + "' on Redis cluster '" + name.clusterId()
-                            + "', but that is cached on " + clusters,
-                    "Use the clusterId of the @Cacheable.");
+            throw update.where()
+                    .problem(
+                            "it updates '" + name.prefix() + "' on Redis cluster '" + name.clusterId()
+                                    + "', but that is cached on " + clusters,
+                            "Use the clusterId of the @Cacheable.");
         }
         Set<String> known = all.stream().map(CacheName::prefix).collect(Collectors.toCollection(TreeSet::new));
-        throw update.where.problem(
-                "no @Cacheable has the prefix '" + name.prefix() + "', so nothing would be invalidated; known are "
-                        + known,
-                "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes."
-                        + " If it is the prefix of a CacheSpec, define that as a bean." + remedyFor(around.hidden));
+        throw update.where()
+                .problem(
+                        "no @Cacheable has the prefix '" + name.prefix()
+                                + "', so nothing would be invalidated; known are " + known,
+                        "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes."
+                                + " If it is the prefix of a CacheSpec, define that as a bean."
+                                + remedyFor(around.hidden));
     }
 
     private static String remedyFor(Set<String> hidden) {
@@ -270,17 +271,19 @@ final class CacheDeclarations {
                         + " @Bean method.";
     }
 
-    private void requireSameParts(Update update) {
-        Declaration declaration = find(update.name);
+    private void requireSameParts(DeclaredUpdate update) {
+        Declaration declaration = find(update.name());
         if (declaration != null
                 && declaration.keys != null
                 && !update.isOfAll()
-                && declaration.keys.size() != update.keys.size()) {
-            throw update.where.problem(
-                    "the key has " + parts(update.keys) + ", but the keys of '" + update.name.prefix() + "' have "
-                            + parts(declaration.keys) + " by " + declaration.source
-                            + ", so nothing would be invalidated",
-                    "Name the same parts in the same order, each as an element of keys.");
+                && declaration.keys.size() != update.keys().size()) {
+            throw update.where()
+                    .problem(
+                            "the key has " + parts(update.keys()) + ", but the keys of '"
+                                    + update.name().prefix() + "' have "
+                                    + parts(declaration.keys) + " by " + declaration.source
+                                    + ", so nothing would be invalidated",
+                            "Name the same parts in the same order, each as an element of keys.");
         }
     }
 
@@ -290,7 +293,7 @@ final class CacheDeclarations {
 
     void warnOfUnusedSettings() {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
-        updates.forEach(update -> used.add(update.name.prefix()));
+        updates.forEach(update -> used.add(update.name().prefix()));
         used.addAll(otherUpdates.keySet());
         UnusedSettings.warn(settings, used);
     }
@@ -317,10 +320,10 @@ final class CacheDeclarations {
 
     private CacheSpec<?> undeclared(CacheName name) {
         CachedMethod where = updates.stream()
-                .filter(update -> update.name.equals(name))
+                .filter(update -> update.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("No method updates " + name))
-                .where;
+                .where();
         return factory.undeclared(where, name);
     }
 
@@ -333,16 +336,4 @@ final class CacheDeclarations {
      */
     private record Declaration(
             @Nullable CachedMethod where, String source, CacheSpec<?> spec, @Nullable List<String> keys) {}
-
-    private record Update(CachedMethod where, CacheName name, List<String> keys, String condition) {
-
-        /** Whether it clears the cache. */
-        boolean isOfAll() {
-            return keys.isEmpty();
-        }
-
-        boolean isKnownAfterMethod() {
-            return Stream.concat(keys.stream(), Stream.of(condition)).anyMatch(text -> text.contains("#result"));
-        }
-    }
 }

@@ -250,20 +250,12 @@ public final class CachedMethods {
         if (found.isEmpty()) {
             return null;
         }
-        List<CachedMethod> wheres = found.stream()
-                .map(annotation -> factory.site(annotation, method, targetClass))
+        List<UpdateOperation.Declared> all = found.stream()
+                .map(annotation ->
+                        factory.update(factory.site(annotation, method, targetClass), annotation, declarations::specOf))
                 .toList();
-        UpdateOperation operation = factory.update(wheres, found, declarations::specOf);
-        for (int i = 0; i < found.size(); i++) {
-            CachedMethod where = wheres.get(i);
-            MergedAnnotation<UpdateCache> annotation = found.get(i);
-            declarations.update(
-                    where,
-                    factory.name(where, annotation),
-                    List.of(annotation.getStringArray("keys")),
-                    annotation.getString("condition"));
-        }
-        return operation;
+        all.forEach(one -> declarations.update(one.update()));
+        return UpdateOperation.of(all);
     }
 
     /** Logged at the end of the start, or at once for declarations found later. */

@@ -143,7 +143,7 @@ final class Expressions {
         }
     }
 
-    private static void visit(SpelNode node, Consumer<SpelNode> visitor) {
+    static void visit(SpelNode node, Consumer<SpelNode> visitor) {
         visitor.accept(node);
         for (int i = 0; i < node.getChildCount(); i++) {
             visit(node.getChild(i), visitor);
@@ -175,6 +175,7 @@ final class Expressions {
             return false;
         }
         String name = node.toStringAST().substring(1);
+        names.requireUnambiguous(attribute, text, name);
         if (name.equals(RESULT)) {
             requireResult(attribute, text, mayUseResult);
             return true;

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -61,20 +62,18 @@ final class OperationFactory {
     ReadOperation read(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
         MethodRules.requireOneCacheOnly(where);
         CacheName name = name(where, annotation);
+        List<String> texts = texts(where, annotation);
+        String vetoText = resolve(where, "unless", annotation.getString("unless"));
         Expressions expressions = new Expressions(where, beans, spel);
-        BatchMethod batch = batch(where, annotation);
+        BatchMethod batch = annotation.getBoolean("batch") ? batch(where, texts, vetoText) : null;
         Type type = batch == null
                 ? MethodRules.requireCacheableType(where)
                 : MethodRules.requireCacheableType(where, batch.value());
         KeyExpression key = batch == null
-                ? key(where, annotation, part -> expressions.keyPart(part, false))
-                : elements(
-                        where,
-                        annotation,
-                        expressions.compile("keys", texts(where, annotation).get(0), false),
-                        batch);
-        Compiled condition = expressions.condition("condition", annotation.getString("condition"), false);
-        Compiled unless = expressions.condition("unless", annotation.getString("unless"), true);
+                ? key(name, where, texts, part -> expressions.keyPart(part, false))
+                : elements(name, where, texts, expressions.compile("keys", texts.get(0), false), batch);
+        Compiled condition = condition(where, annotation, expressions, false);
+        Compiled unless = expressions.condition("unless", vetoText, true);
         CacheSettings declared = declared(where, annotation);
         CacheSpec<Object> spec =
                 spec(where, name, type, () -> excepting(annotation, settings.options(name.prefix(), declared)));
@@ -87,6 +86,12 @@ final class OperationFactory {
                 unless == null ? null : unless.expression(),
                 new BackgroundReloads(where),
                 declared);
+    }
+
+    private @Nullable Compiled condition(
+            CachedMethod where, MergedAnnotation<?> annotation, Expressions expressions, boolean mayUseResult) {
+        String text = resolve(where, "condition", annotation.getString("condition"));
+        return expressions.condition("condition", text, mayUseResult);
     }
 
     /** Null if the TTL is a duration, or not set. */
@@ -105,32 +110,18 @@ final class OperationFactory {
         return ValueTtlExpression.of(where, expressions.overValues(values), text);
     }
 
-    /** @param specs finds the cache of an entry at the time of an update: its {@code @Cacheable} may be found later */
-    UpdateOperation update(
-            List<CachedMethod> wheres,
-            List<MergedAnnotation<UpdateCache>> annotations,
-            Function<CacheName, CacheSpec<?>> specs) {
-        List<Entry> before = new ArrayList<>();
-        List<Entry> after = new ArrayList<>();
-        for (int i = 0; i < annotations.size(); i++) {
-            addEntry(wheres.get(i), annotations.get(i), specs, before, after);
-        }
-        CachedMethod where = wheres.get(0);
-        return new UpdateOperation(
-                List.copyOf(before), List.copyOf(after), ReturnedValue.of(where.method(), where.targetClass()));
-    }
-
-    private void addEntry(
-            CachedMethod where,
-            MergedAnnotation<UpdateCache> annotation,
-            Function<CacheName, CacheSpec<?>> specs,
-            List<Entry> before,
-            List<Entry> after) {
+    /**
+     * Reads one annotation of an update.
+     *
+     * @param specs finds the cache of an entry at the time of an update: its {@code @Cacheable} may be found later
+     */
+    UpdateOperation.Declared update(
+            CachedMethod where, MergedAnnotation<UpdateCache> annotation, Function<CacheName, CacheSpec<?>> specs) {
         MethodRules.requireOneCacheOnly(where);
         MethodRules.requireOneValue(where);
         CacheName name = name(where, annotation);
         Expressions expressions = new Expressions(where, beans, spel);
-        boolean all = requireKeysOrAll(where, annotation);
+        List<String> texts = requireKeysOrAll(where, annotation) ? List.of() : texts(where, annotation);
         boolean batch = annotation.getBoolean("batch");
         boolean[] usesResult = new boolean[1];
         Function<String, Compiled> compiler = part -> {
@@ -138,12 +129,12 @@ final class OperationFactory {
             usesResult[0] |= compiled.usesResult();
             return compiled;
         };
-        KeyExpression key = all
+        KeyExpression key = texts.isEmpty()
                 ? null
                 : batch
-                        ? elements(where, annotation, compiler.apply(onlyText(where, annotation)), null)
-                        : key(where, annotation, compiler);
-        Compiled condition = expressions.condition("condition", annotation.getString("condition"), true);
+                        ? elements(name, where, texts, compiler.apply(onlyText(where, texts)), null)
+                        : key(name, where, texts, compiler);
+        Compiled condition = condition(where, annotation, expressions, true);
         usesResult[0] |= condition != null && condition.usesResult();
         Entry entry = new Entry(
                 () -> specs.apply(name).options().serial() != null,
@@ -155,7 +146,7 @@ final class OperationFactory {
                     return batch ? key.ofElements(spec, call) : List.of(key.of(spec, call));
                 },
                 condition == null ? null : condition.expression());
-        (usesResult[0] ? after : before).add(entry);
+        return new UpdateOperation.Declared(new DeclaredUpdate(where, name, texts, usesResult[0]), entry);
     }
 
     /** Whether an update is one of all entries. */
@@ -191,22 +182,17 @@ final class OperationFactory {
                 resolve(where, "prefix", annotation.getString("prefix")).replace(CLASS, nameOf(where)));
     }
 
-    /** Null if the call is no batch. */
-    private static @Nullable BatchMethod batch(CachedMethod where, MergedAnnotation<Cacheable> annotation) {
-        if (!annotation.getBoolean("batch")) {
-            return null;
-        }
+    private static BatchMethod batch(CachedMethod where, List<String> keys, String unless) {
         MethodRules.requireOneValue(where);
-        if (!annotation.getString("unless").isBlank()) {
+        if (!unless.isBlank()) {
             throw where.problem(
                     "batch = true and unless are on one method, but a batch has no single #result",
                     "Remove unless, or call EasyCache.fetchAll with a predicate.");
         }
-        return BatchMethod.of(where, texts(where, annotation));
+        return BatchMethod.of(where, keys);
     }
 
-    private static String onlyText(CachedMethod where, MergedAnnotation<?> annotation) {
-        List<String> texts = texts(where, annotation);
+    private static String onlyText(CachedMethod where, List<String> texts) {
         if (texts.size() > 1) {
             throw where.problem(
                     "batch = true, but keys has " + texts.size() + " parts",
@@ -217,18 +203,20 @@ final class OperationFactory {
 
     /** Each element of one expression is a key. */
     private KeyExpression elements(
-            CachedMethod where, MergedAnnotation<?> annotation, Compiled compiled, @Nullable BatchMethod batch) {
-        List<String> texts = texts(where, annotation);
+            CacheName name, CachedMethod where, List<String> texts, Compiled compiled, @Nullable BatchMethod batch) {
         Class<?> element = batch == null ? MethodRules.requireElements(where, texts.get(0), compiled) : batch.element();
         MethodRules.requireFitForKeys(where, texts.get(0), element);
         List<@Nullable Type> types = new ArrayList<>();
         types.add(element);
-        partTypes.require(name(where, annotation), where, texts, types);
+        partTypes.require(name, where, texts, types);
         return new KeyExpression(List.of(new KeyPart(texts.get(0), element)), List.of(compiled.expression()), batch);
     }
 
-    private static List<String> texts(CachedMethod where, MergedAnnotation<?> annotation) {
-        List<String> texts = List.of(annotation.getStringArray("keys"));
+    /** Returns the parts of the key, without placeholders. */
+    private List<String> texts(CachedMethod where, MergedAnnotation<?> annotation) {
+        List<String> texts = Stream.of(annotation.getStringArray("keys"))
+                .map(text -> resolve(where, "keys", text))
+                .toList();
         if (texts.isEmpty()) {
             throw where.problem(
                     "keys is empty, so all calls would share one entry",
@@ -237,12 +225,12 @@ final class OperationFactory {
         return texts;
     }
 
-    private KeyExpression key(CachedMethod where, MergedAnnotation<?> annotation, Function<String, Compiled> compiler) {
-        List<String> texts = texts(where, annotation);
+    private KeyExpression key(
+            CacheName name, CachedMethod where, List<String> texts, Function<String, Compiled> compiler) {
         List<Compiled> parts = texts.stream().map(compiler).toList();
         List<@Nullable Type> types = new ArrayList<>();
         parts.forEach(part -> types.add(part.genericType()));
-        partTypes.require(name(where, annotation), where, texts, types);
+        partTypes.require(name, where, texts, types);
         List<KeyPart> declared = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
             declared.add(new KeyPart(texts.get(i), parts.get(i).type()));

@@ -71,6 +71,20 @@ public final class SpringDeclarations {
     }
 
     /**
+     * Checks the names of an expression.
+     *
+     * @throws InvalidCacheDeclarationException if one is the name of one parameter and the position of another
+     */
+    public void requireUnambiguous(
+            Class<? extends Annotation> annotation,
+            Method method,
+            Class<?> targetClass,
+            String attribute,
+            String expression) {
+        new ParameterNames(where(annotation, method, targetClass)).requireUnambiguous(attribute, expression);
+    }
+
+    /**
      * Checks an update whose key is known only after the method.
      *
      * @throws InvalidCacheDeclarationException if the cache is serial

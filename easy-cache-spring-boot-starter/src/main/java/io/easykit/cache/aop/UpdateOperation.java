@@ -26,6 +26,23 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
 
     private static final Logger log = LoggerFactory.getLogger(UpdateOperation.class);
 
+    /** One annotation, and the entry that it updates. */
+    record Declared(DeclaredUpdate update, Entry entry) {}
+
+    /** @param all at least one annotation of a method */
+    static UpdateOperation of(List<Declared> all) {
+        CachedMethod where = all.get(0).update.where();
+        return new UpdateOperation(
+                entries(all, false), entries(all, true), ReturnedValue.of(where.method(), where.targetClass()));
+    }
+
+    private static List<Entry> entries(List<Declared> all, boolean knownAfterMethod) {
+        return all.stream()
+                .filter(one -> one.update.isKnownAfterMethod() == knownAfterMethod)
+                .map(Declared::entry)
+                .toList();
+    }
+
     List<CacheKey<?>> keysBefore(Call call) {
         List<CacheKey<?>> keys = new ArrayList<>(before.size());
         before.forEach(entry -> entry.addKey(call, keys));

@@ -6,6 +6,7 @@ import io.easykit.cache.aop.SpringDeclarations;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Collection;
+import org.jspecify.annotations.Nullable;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
@@ -29,6 +30,20 @@ record OperationRules(SpringDeclarations declarations, Method method, Class<?> t
 
     void requireOneValue(Collection<CacheOperation> operations) {
         declarations.requireOneValue(annotationOf(operations.iterator().next()), method, targetClass);
+    }
+
+    void requireClearNames(CacheOperation operation) {
+        requireClearNames(operation, "key", operation.getKey());
+        requireClearNames(operation, "condition", operation.getCondition());
+        if (operation instanceof CacheableOperation read) {
+            requireClearNames(operation, "unless", read.getUnless());
+        }
+    }
+
+    private void requireClearNames(CacheOperation operation, String attribute, @Nullable String expression) {
+        if (expression != null) {
+            declarations.requireUnambiguous(annotationOf(operation), method, targetClass, attribute, expression);
+        }
     }
 
     private static Class<? extends Annotation> annotationOf(CacheOperation operation) {

@@ -223,7 +223,7 @@ public final class SpringCacheMethods {
         for (CacheOperation operation : operations) {
             if (isOwn(operation) && operation instanceof CacheableOperation) {
                 for (String name : operation.getCacheNames()) {
-                    declareRead(method, targetClass, name, operation.getKey());
+                    declareRead(method, targetClass, name, operation);
                 }
             }
         }
@@ -231,14 +231,16 @@ public final class SpringCacheMethods {
         return new AnnotatedMethod(method, targetClass, List.copyOf(operations), returned, styleOf(returned));
     }
 
-    private void declareRead(Method method, Class<?> targetClass, String name, String key) {
+    private void declareRead(Method method, Class<?> targetClass, String name, CacheOperation operation) {
         try {
+            new OperationRules(declarations, method, targetClass).requireClearNames(operation);
             declarations.declare(method, targetClass, name);
         } catch (InvalidCacheDeclarationException problem) {
             refused.add(name);
             throw problem;
         }
         if (!complete) {
+            String key = operation.getKey();
             lines.add(() -> declarations.describe(method, targetClass, name, key.isEmpty() ? "parameters" : key));
         }
     }
@@ -264,6 +266,7 @@ public final class SpringCacheMethods {
                 continue;
             }
             OperationRules rules = new OperationRules(declarations, method, targetClass);
+            rules.requireClearNames(operation);
             rules.requireTimelyKey(operation);
             for (String name : operation.getCacheNames()) {
                 declarations.use(name, AnnotatedMethod.hasLateKey(operation, method));

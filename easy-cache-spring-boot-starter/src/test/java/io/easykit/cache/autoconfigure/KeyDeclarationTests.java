@@ -3,8 +3,10 @@ package io.easykit.cache.autoconfigure;
 import static io.easykit.cache.autoconfigure.Declarations.refuses;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.cache.admin.CacheDeclaration.KeyPart;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.autoconfigure.Declarations.User;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -158,6 +160,197 @@ class KeyDeclarationTests {
     void takesAParameterOfTheNameOfTheResultByItsPosition() {
         runner.withBean(ResultByPosition.class)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    record Point(int x, int y) {}
+
+    static class PositionAsName {
+        @Cacheable(
+                prefix = "distance",
+                keys = {"#p1", "#p2"})
+        public int between(Point p1, Point p2) {
+            return 0;
+        }
+    }
+
+    static class PositionInAPath {
+        @Cacheable(prefix = "user", keys = "#a1.x")
+        public User at(Point a1, Point a2) {
+            return new User(1, "");
+        }
+    }
+
+    static class PositionInsideAnExpression {
+        @Cacheable(prefix = "user", keys = "T(String).valueOf(#p0)")
+        public User at(Point p, Point p0) {
+            return new User(1, "");
+        }
+    }
+
+    static class PositionInACondition {
+        @Cacheable(prefix = "user", keys = "#id", condition = "#p0 != null")
+        public User at(long id, Point p0) {
+            return new User(1, "");
+        }
+    }
+
+    static class PositionInAVeto {
+        @Cacheable(prefix = "user", keys = "#id", unless = "#p0 == null")
+        public User at(long id, Point p0) {
+            return new User(1, "");
+        }
+    }
+
+    static class PositionInAnUpdate {
+        @UpdateCache(prefix = "user", keys = "#p1")
+        public void move(Point p1, Point p2) {}
+    }
+
+    static class PositionOfABatch {
+        @Cacheable(prefix = "user", keys = "#p1", batch = true)
+        public List<User> at(List<Long> p1, String p2) {
+            return List.of();
+        }
+    }
+
+    interface NamedByPosition {
+        @Cacheable(prefix = "user", keys = "#p1")
+        User at(Point first, Point second);
+    }
+
+    static class PositionInAnImplementation implements NamedByPosition {
+        @Override
+        public User at(Point p1, Point p2) {
+            return new User(1, "");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                PositionAsName.class,
+                PositionInAPath.class,
+                PositionInsideAnExpression.class,
+                PositionInACondition.class,
+                PositionInAVeto.class,
+                PositionInAnUpdate.class,
+                PositionOfABatch.class,
+                PositionInAnImplementation.class
+            })
+    void refusesTheNameOfAParameterThatIsThePositionOfAnother(Class<?> bean) {
+        refuses(bean, "is the name of one parameter and the position of another", "Rename the parameter");
+    }
+
+    static class OtherPositions {
+        @Cacheable(
+                prefix = "distance",
+                keys = {"#root.args[0]", "#p2"})
+        public int between(Point p1, Point p2) {
+            return 0;
+        }
+
+        @Cacheable(
+                prefix = "own",
+                keys = {"#p0", "#a1"})
+        public int atTheirOwn(Point p0, Point a1) {
+            return 0;
+        }
+    }
+
+    @Test
+    void takesNamesThatAreThePositionOfNoOther() {
+        runner.withBean(OtherPositions.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    // Placeholders
+
+    static class KeyOfADeployment {
+        @Cacheable(
+                prefix = "user",
+                keys = {"'${app.region}'", "#id"})
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class ConditionOfADeployment {
+        @Cacheable(prefix = "user", keys = "#id", condition = "#id > ${app.first}")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class VetoOfADeployment {
+        @Cacheable(prefix = "user", keys = "#id", unless = "#result.id > ${app.last}")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class UpdateOfADeployment {
+        @UpdateCache(prefix = "user", keys = "'${app.region}'")
+        public void update(long id) {}
+    }
+
+    static class ConditionOfAnUpdate {
+        @UpdateCache(prefix = "user", all = true, condition = "#id > ${app.first}")
+        public void update(long id) {}
+    }
+
+    @Test
+    void refusesPlaceholdersWithoutAValue() {
+        String problem = "has a placeholder without a value";
+        refuses(KeyOfADeployment.class, "keys = \"'${app.region}'\" " + problem, "Set the property");
+        refuses(ConditionOfADeployment.class, "condition = \"#id > ${app.first}\" " + problem, "Set the property");
+        refuses(VetoOfADeployment.class, "unless = \"#result.id > ${app.last}\" " + problem, "Set the property");
+        refuses(UpdateOfADeployment.class, "keys = \"'${app.region}'\" " + problem, "Set the property");
+        refuses(ConditionOfAnUpdate.class, "condition = \"#id > ${app.first}\" " + problem, "Set the property");
+    }
+
+    static class KeysOfADeployment {
+        @Cacheable(
+                prefix = "user",
+                keys = {"${app.key}", "'${app.region}'"},
+                condition = "#id > ${app.first}",
+                unless = "${app.veto:}")
+        public User find(long id) {
+            return new User(id, "");
+        }
+
+        @Cacheable(prefix = "list", keys = "${app.key}s", batch = true, unless = "${app.veto:}")
+        public List<User> findAll(List<Long> ids) {
+            return List.of();
+        }
+
+        @UpdateCache(
+                prefix = "user",
+                keys = {"${app.late}", "'${app.region}'"})
+        public User update(User user) {
+            return user;
+        }
+    }
+
+    @Test
+    void declaresKeysWithTheValuesOfPlaceholders() {
+        runner.withPropertyValues("app.key=#id", "app.region=eu", "app.first=9", "app.late=#result.id")
+                .withBean(KeysOfADeployment.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CachedMethods.class).declared()).anySatisfy(cache -> {
+                        assertThat(cache.spec().prefix()).isEqualTo("user");
+                        assertThat(cache.keyParts()).extracting(KeyPart::text).containsExactly("#id", "'eu'");
+                        assertThat(cache.staleness()).contains("keys over #result");
+                    });
+                });
+    }
+
+    @Test
+    void refusesAnExpressionOfAPlaceholderThatIsWrong() {
+        refuses(
+                runner.withPropertyValues("app.region=o'clock"),
+                KeyOfADeployment.class,
+                "''o'clock'' in keys is not a SpEL expression",
+                "Write a parameter as #name");
     }
 
     static class Malformed {

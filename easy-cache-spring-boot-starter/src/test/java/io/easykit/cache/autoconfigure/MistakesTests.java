@@ -22,6 +22,8 @@ class MistakesTests extends MistakesContract {
             Map.entry("a key without a hash", KeyDeclarationTests.ForgottenHash.class),
             Map.entry("a key over the result of a read", KeyDeclarationTests.ResultTooEarly.class),
             Map.entry("a parameter with the name of the result", KeyDeclarationTests.ResultAsParameter.class),
+            Map.entry("a name that is the position of another parameter", KeyDeclarationTests.PositionAsName.class),
+            Map.entry("a key with a placeholder without a value", KeyDeclarationTests.KeyOfADeployment.class),
             Map.entry("an update by another type than the read", KeyDeclarationTests.DecimalAndText.class),
             Map.entry("a key that is no expression", KeyDeclarationTests.Malformed.class),
             Map.entry("a key names an unknown bean", KeyDeclarationTests.UnknownBean.class),

@@ -287,6 +287,24 @@ class UpdateDeclarationTests {
                 "or another prefix for one of them");
     }
 
+    static class SerialUsers {
+        @Cacheable(prefix = "user", keys = "#id")
+        public String find(long id) {
+            return "Ada";
+        }
+
+        @UpdateCache(prefix = "user", keys = "#resultId", condition = "#results > 0")
+        public void update(long resultId, int results) {}
+    }
+
+    @Test
+    void takesParametersWhoseNamesBeginLikeTheResult(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.caches.user.serial=true")
+                .withBean(SerialUsers.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).contains("SerialUsers.find(long) ->").doesNotContain("keys over #result");
+    }
+
     // Contexts with a parent
 
     static class StrongUsers {

@@ -130,6 +130,38 @@ class SpringCacheStartTests {
         refuses(AbstractType.class, "can be written but not read again", "put @JsonTypeInfo on an abstract type");
     }
 
+    record Point(int x, int y) {}
+
+    static class PositionInACondition {
+        @Cacheable(cacheNames = "user", key = "#id", condition = "#p0 != null")
+        public User find(long id, Point p0) {
+            return new User(id, "");
+        }
+    }
+
+    static class PositionInAVeto {
+        @Cacheable(cacheNames = "user", key = "#id", unless = "#p0 == null")
+        public User find(long id, Point p0) {
+            return new User(id, "");
+        }
+    }
+
+    static class PositionInAnUpdate {
+        @Cacheable("user")
+        public User find(Point point) {
+            return new User(1, "");
+        }
+
+        @CacheEvict(cacheNames = "user", key = "#p1")
+        public void move(Point p1, Point p2) {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {PositionInACondition.class, PositionInAVeto.class, PositionInAnUpdate.class})
+    void refusesTheNameOfAParameterThatIsThePositionOfAnother(Class<?> bean) {
+        refuses(bean, "is the name of one parameter and the position of another", "Rename the parameter");
+    }
+
     static class ManyUpdates {
         @CacheEvict("user")
         public Flux<User> update(long id) {

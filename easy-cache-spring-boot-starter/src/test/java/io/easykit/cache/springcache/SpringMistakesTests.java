@@ -33,6 +33,7 @@ class SpringMistakesTests {
             "a key of a strong cache over the result", StrongByResult.class,
             "a key of a serial cache over the result", SerialByResult.class,
             "a key over the result before the method", EarlyByResult.class,
+            "a name that is the position of another parameter", PositionAsName.class,
             "a reload in the background", Background.class);
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -125,6 +126,13 @@ class SpringMistakesTests {
         @CacheEvict(cacheNames = "early", key = "#result.id", beforeInvocation = true)
         public User change(String name) {
             return new User(1, name);
+        }
+    }
+
+    static class PositionAsName {
+        @Cacheable(cacheNames = "distance", key = "{#p1, #p2}")
+        public User between(User p1, User p2) {
+            return p1;
         }
     }
 
