@@ -5,6 +5,7 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.annotation.UpdateCaches;
 import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.springframework.aop.support.AopUtils;
@@ -58,8 +59,9 @@ final class CacheAnnotations {
                 .toList();
     }
 
-    static MergedAnnotations on(Method method) {
+    /** Returns those of a method or a class, and of what it overrides, extends or implements. */
+    static MergedAnnotations on(AnnotatedElement element) {
         return MergedAnnotations.from(
-                method, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables());
+                element, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables());
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.MethodScan;
 import io.easykit.boot.ValueHints;
 import io.easykit.cache.style.ReturnedValue;
 import java.lang.reflect.Method;
@@ -10,7 +11,8 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
-import org.springframework.core.MethodIntrospector;
+import org.springframework.cache.annotation.AnnotationCacheOperationSource;
+import org.springframework.cache.interceptor.CacheOperationSource;
 import org.springframework.core.ResolvableType;
 
 /**
@@ -19,20 +21,18 @@ import org.springframework.core.ResolvableType;
  */
 final class CachedMethodHints implements BeanRegistrationAotProcessor {
 
+    /** Methods with Spring's annotations, also with those of their class. */
+    private static final CacheOperationSource SPRINGS_OWN = new AnnotationCacheOperationSource(false);
+
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
         Class<?> type = ValueHints.typeOf(bean);
-        Set<Method> methods = MethodIntrospector.selectMethods(
-                type, (Method method) -> CacheAnnotations.isAnnotated(method, type) || isAnnotatedForSpring(method));
+        Set<Method> methods = MethodScan.filter(
+                type,
+                method -> CacheAnnotations.isAnnotated(method, type) || SPRINGS_OWN.hasCacheOperations(method, type));
         return methods.isEmpty()
                 ? null
                 : (context, code) -> methods.forEach(method -> register(context.getRuntimeHints(), method, type));
-    }
-
-    private static boolean isAnnotatedForSpring(Method method) {
-        return CacheAnnotations.on(method).stream()
-                .anyMatch(annotation ->
-                        annotation.getType().getPackageName().equals("org.springframework.cache.annotation"));
     }
 
     private static void register(RuntimeHints hints, Method method, Class<?> type) {

@@ -5,6 +5,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.style.ReturnedValue;
 import java.io.Closeable;
 import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.Enumeration;
@@ -97,14 +98,30 @@ final class MethodRules {
                     "@Cacheable and @UpdateCache are on one method, so a hit would skip the update",
                     "Keep one of them. A method that changes data is not cached.");
         }
-        MergedAnnotations present = CacheAnnotations.on(where.method());
-        for (Class<? extends Annotation> springs : SPRINGS_OWN) {
-            if (present.isPresent(springs)) {
-                throw where.problem(
-                        "Spring's @" + springs.getSimpleName() + " is on the same method, so two caches would be used",
-                        "Keep one of them, and check the imports.");
-            }
+        String onMethod = springs(where.method());
+        if (onMethod != null) {
+            throw where.problem(
+                    "Spring's @" + onMethod + " is on the same method, so two caches would be used",
+                    "Keep one of them, and check the imports.");
         }
+        Class<?> type = where.method().getDeclaringClass();
+        String onType = springs(type);
+        if (onType != null) {
+            throw where.problem(
+                    "Spring's @" + onType + " is on " + type.getName()
+                            + " and applies to all of its methods, so two caches would be used",
+                    "Put it on single methods, or move this method to a class without it.");
+        }
+    }
+
+    /** Returns the name of one of Spring's own annotations; null if there is none. */
+    private static @Nullable String springs(AnnotatedElement element) {
+        MergedAnnotations present = CacheAnnotations.on(element);
+        return SPRINGS_OWN.stream()
+                .filter(present::isPresent)
+                .map(Class::getSimpleName)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Returns how a method returns its value: one, and at once or by a future or publisher that can be created. */

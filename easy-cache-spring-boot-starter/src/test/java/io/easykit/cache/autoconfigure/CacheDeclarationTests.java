@@ -1,6 +1,7 @@
 package io.easykit.cache.autoconfigure;
 
 import static io.easykit.cache.autoconfigure.Declarations.refuses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
@@ -11,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.Caching;
 
 /** Annotations and settings that fail the start of an application, with the reported method and remedy. */
 class CacheDeclarationTests {
@@ -39,6 +41,57 @@ class CacheDeclarationTests {
     @Test
     void refusesSpringsEvictBesideOurs() {
         refuses(SpringsEvictToo.class, "delete(long)", "Spring's @CacheEvict", "Keep one of them");
+    }
+
+    @org.springframework.cache.annotation.Cacheable("all")
+    static class SpringsOnTheClass {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @CacheEvict("user")
+    interface Evicting {}
+
+    static class SpringsOnAnInterface implements Evicting {
+        @UpdateCache(prefix = "user", keys = "#id")
+        public void delete(long id) {}
+    }
+
+    @Caching
+    static class SpringsInherited {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class InheritedByThis extends SpringsInherited {}
+
+    @Test
+    void refusesSpringsAnnotationOnTheClass() {
+        String both = "applies to all of its methods, so two caches would be used";
+        refuses(SpringsOnTheClass.class, "find(long)", "Spring's @Cacheable is on", both, "to a class without it");
+        refuses(SpringsOnAnInterface.class, "delete(long)", "Spring's @CacheEvict is on", both, "single methods");
+        refuses(InheritedByThis.class, "find(long)", "Spring's @Caching is on", both, "single methods");
+    }
+
+    static class Plain {
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    /** Spring applies it to the methods that the class itself declares. */
+    @org.springframework.cache.annotation.Cacheable("all")
+    static class SpringsOnASubclass extends Plain {}
+
+    @Test
+    void takesAnInheritedMethodToWhichSpringsAnnotationDoesNotApply() {
+        runner.withBean(SpringsOnASubclass.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     static class ReadAndUpdate {

@@ -109,6 +109,16 @@ class EasyCacheHintsTests {
         }
     }
 
+    record Rate(String currency) {}
+
+    @org.springframework.cache.annotation.Cacheable("rate")
+    static class Rates {
+
+        public Rate rate(String currency) {
+            return new Rate(currency);
+        }
+    }
+
     record Stock(int pieces) {}
 
     interface StockClient {
@@ -141,6 +151,11 @@ class EasyCacheHintsTests {
         }
 
         @Bean
+        Rates rates() {
+            return new Rates();
+        }
+
+        @Bean
         Stocks stocks() {
             return new Stocks();
         }
@@ -170,6 +185,7 @@ class EasyCacheHintsTests {
                 Payment.class,
                 Card.class,
                 Spring.class,
+                Rate.class,
                 Stock.class
             })
     void nameAllThatAnnotatedMethodsStore(Class<?> type) {

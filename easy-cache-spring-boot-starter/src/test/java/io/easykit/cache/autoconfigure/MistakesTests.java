@@ -38,6 +38,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("an inherited method that no proxy overrides", MethodDeclarationTests.InheritedRead.class),
             Map.entry("a final class", MethodDeclarationTests.FinalClass.class),
             Map.entry("Spring's annotation besides", CacheDeclarationTests.SpringsToo.class),
+            Map.entry("Spring's annotation on the class", CacheDeclarationTests.SpringsOnTheClass.class),
             Map.entry("a read that is an update", CacheDeclarationTests.ReadAndUpdate.class),
             Map.entry("an unknown cluster", CacheDeclarationTests.UnknownCluster.class),
             Map.entry("a method that returns nothing", TypeDeclarationTests.VoidType.class),
