@@ -22,6 +22,7 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
@@ -95,8 +96,8 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         } else {
             Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
             inspect(type);
-            if (!complete && annotated.contains(type) && isSingleton(beanName)) {
-                methods.get().addBean(beanName, type);
+            if (!complete && isAnnotated(type) && isSingleton(beanName)) {
+                addBean(beanName, type);
             }
         }
         return bean;
@@ -112,6 +113,9 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
             Class<?> type = typeOf(factory, name);
             if (type != null) {
                 inspect(type);
+                if (isAnnotated(type) && isSingletonOnDemand(factory, name)) {
+                    addBean(name, type);
+                }
             }
         }
         declareSpecs();
@@ -225,17 +229,31 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     }
 
     private void inspect(Class<?> type) {
-        if (Proxy.isProxyClass(type)) {
-            Stream.of(type.getInterfaces()).forEach(this::inspect);
-            return;
+        for (Class<?> declaring : declaring(type)) {
+            if (!declaring.getName().startsWith("org.springframework.")
+                    && seen.add(declaring)
+                    && !CachedMethods.annotated(declaring).isEmpty()) {
+                annotated.add(declaring);
+                keep(methods.get().inspect(declaring, makesClassProxies()));
+            }
         }
-        Class<?> userType = ClassUtils.getUserClass(type);
-        if (!userType.getName().startsWith("org.springframework.")
-                && seen.add(userType)
-                && !CachedMethods.annotated(userType).isEmpty()) {
-            annotated.add(userType);
-            keep(methods.get().inspect(userType, makesClassProxies()));
-        }
+    }
+
+    /** Returns the types that declare the methods of a bean: the interfaces of a proxy, or else the class. */
+    private static List<Class<?>> declaring(Class<?> type) {
+        return Proxy.isProxyClass(type) ? List.of(type.getInterfaces()) : List.of(ClassUtils.getUserClass(type));
+    }
+
+    private boolean isAnnotated(Class<?> type) {
+        return declaring(type).stream().anyMatch(annotated::contains);
+    }
+
+    /** Adds a singleton, with the class or the interfaces that were inspected. */
+    private void addBean(String beanName, Class<?> type) {
+        String name =
+                ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+        declaring(type).stream().filter(annotated::contains).forEach(declaring -> methods.get()
+                .addBean(name, declaring));
     }
 
     /**
@@ -255,6 +273,16 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
             log.debug("The type of bean '{}' cannot be determined", name, unknown);
             return null;
         }
+    }
+
+    /** Whether it is a singleton that {@link #postProcessBeforeInitialization} does not get before the end of the start. */
+    private static boolean isSingletonOnDemand(ConfigurableListableBeanFactory factory, String name) {
+        if (!factory.containsBeanDefinition(name)) {
+            return false;
+        }
+        return factory.containsSingleton(name)
+                ? factory.isFactoryBean(name) && factory.isSingleton(name)
+                : factory.getMergedBeanDefinition(name).isSingleton();
     }
 
     private boolean isSingleton(String beanName) {

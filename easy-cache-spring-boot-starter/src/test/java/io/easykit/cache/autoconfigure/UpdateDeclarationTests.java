@@ -10,11 +10,15 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.aop.CachedMethods;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.test.StartFailure;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -364,6 +368,105 @@ class UpdateDeclarationTests {
                 .contains("the beans [one, two] share the entries of 'price'")
                 .contains("the beans [one, two] share the entries of 'prices.named'")
                 .doesNotContain("of 'regional'"));
+    }
+
+    interface PriceClient {
+        @Cacheable(prefix = "price", keys = "#id")
+        String price(long id);
+    }
+
+    private static PriceClient client() {
+        return ProxyFactory.getProxy(PriceClient.class, (MethodInterceptor) call -> "19.90");
+    }
+
+    /** As repositories and other clients are made. */
+    static class PriceClients implements FactoryBean<PriceClient> {
+
+        @Override
+        public PriceClient getObject() {
+            return client();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return PriceClient.class;
+        }
+    }
+
+    @Test
+    void warnsOfClientsOfOneInterface(CapturedOutput output) {
+        runner.withBean("eu", PriceClient.class, UpdateDeclarationTests::client)
+                .run(context -> assertThat(output).doesNotContain("share the entries"));
+        runner.withBean("eu", PriceClient.class, UpdateDeclarationTests::client)
+                .withBean("us", PriceClient.class, UpdateDeclarationTests::client)
+                .run(context -> assertThat(output)
+                        .containsOnlyOnce("share the entries")
+                        .contains("the beans [eu, us] share the entries of 'price', because all of them have the"
+                                + " @Cacheable of PriceClient.price")
+                        .contains("give each an interface that extends it, and use {class}"));
+    }
+
+    @Test
+    void warnsOfProductsOfFactoriesAndLazyBeans(CapturedOutput output) {
+        runner.withBean("eu", PriceClients.class)
+                .withBean("us", PriceClients.class)
+                .withBean("asia", PriceClients.class, PriceClients::new, bean -> bean.setLazyInit(true))
+                .run(context -> assertThat(output).contains("the beans [asia, eu, us] share the entries of 'price'"));
+        runner.withBean("one", Prices.class)
+                .withBean(
+                        "two",
+                        Prices.class,
+                        () -> {
+                            throw created();
+                        },
+                        bean -> bean.setLazyInit(true))
+                .withBean(
+                        "three",
+                        Prices.class,
+                        () -> {
+                            throw created();
+                        },
+                        bean -> bean.setScope(AbstractBeanDefinition.SCOPE_PROTOTYPE))
+                .run(context -> assertThat(output)
+                        .contains("the beans [one, two] share the entries of 'price'")
+                        .contains("the beans [one, two] share the entries of 'prices.named'"));
+    }
+
+    interface NamedClient {
+        @Cacheable(prefix = "{class}.price", keys = "#id")
+        String price(long id);
+    }
+
+    interface EuClient extends NamedClient {}
+
+    interface UsClient extends NamedClient {}
+
+    @Test
+    void doesNotWarnOfClientsThatHaveTheirOwnInterfaces(CapturedOutput output) {
+        runner.withBean(EuClient.class, () -> ProxyFactory.getProxy(EuClient.class, (MethodInterceptor) call -> "eu"))
+                .withBean(UsClient.class, () -> ProxyFactory.getProxy(UsClient.class, (MethodInterceptor) call -> "us"))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(CachedMethods.class).declared())
+                            .extracting(cache -> cache.spec().prefix())
+                            .containsExactlyInAnyOrder("euClient.price", "usClient.price");
+                });
+        assertThat(output).doesNotContain("share the entries");
+    }
+
+    /** Arguments are the same for all beans. */
+    static class ByArguments {
+        @Cacheable(prefix = "arguments", keys = "#root.args[0]")
+        public String find(Long id) {
+            return "Ada";
+        }
+    }
+
+    @Test
+    void warnsOfBeansWhoseKeysAreOverTheArguments(CapturedOutput output) {
+        runner.withBean("one", ByArguments.class)
+                .withBean("two", ByArguments.class)
+                .run(context -> assertThat(output).contains("the beans [one, two] share the entries of 'arguments'"));
     }
 
     private static AssertionError created() {
