@@ -48,6 +48,16 @@ class TitlesTests {
         assertThat(cache).hasEntry("author", 7L).isStale();
     }
 
+    /** Class proxies, as in production. */
+    @Test
+    void injectsAComponentWithAnInterfaceByItsClass(@Autowired Catalog.Renaming renaming) {
+        titles.of(7);
+
+        renaming.change(7);
+
+        assertThat(cache).hasEntry("title", 7L).isStale();
+    }
+
     @Test
     void createsNothingElse(@Autowired ApplicationContext context) {
         assertThat(context.getBeanNamesForType(Catalog.Reports.class)).isEmpty();
