@@ -3,6 +3,7 @@ package io.easykit.cache.memory;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.memory.MemoryEntry.Value;
 import io.easykit.cache.store.Envelope;
+import io.easykit.cache.store.Envelope.Kind;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import java.time.Duration;
@@ -60,6 +61,9 @@ final class MemoryFetch {
 
     /** In milliseconds; at most a tenth of a TTL that the value itself decided. */
     private double refreshAhead(Envelope value) {
+        if (value.kind() == Kind.NULL || value.kind() == Kind.EMPTY_OPTIONAL) {
+            return (double) spec.options().effectiveNullRefreshAhead().toMillis();
+        }
         long ahead = spec.options().effectiveRefreshAhead().toMillis();
         Duration own = value.ttl();
         return own == null ? (double) ahead : Math.min((double) ahead, (double) own.toMillis() / 10);

@@ -75,6 +75,7 @@ final class EntryCalls {
                         KEEP_TOKEN,
                         bytes(allowsStale ? "1" : "0"),
                         bytes(options.effectiveRefreshAhead().toMillis()),
+                        bytes(options.effectiveNullRefreshAhead().toMillis()),
                         bytes(epoch),
                         valueField(key)));
     }

@@ -1,12 +1,13 @@
 -- Decides how one reader may use an entry and, where no other reader loads it, gives that reader the load lease.
 --
 -- KEYS   entry
--- ARGV   caller, load lease ms, keep ms, 1 if stale is allowed, refresh-ahead ms, epoch, field
+-- ARGV   caller, load lease ms, keep ms, 1 if stale is allowed, refresh-ahead ms, null refresh-ahead ms, epoch, field
 --        caller         4 random bytes, fresh for each fetch (a replay by the driver carries the same ones)
 --        load lease     how long the caller holds the exclusive right to load
 --        keep           how long the fencing token outlives the load lease; longer than the longest load
 --        stale          the caller accepts a stale value inside the stale window
 --        refresh-ahead  the last part of a value's life in which one reader refreshes it; at most a tenth of a TTL of its own
+--        null refresh-ahead  the same for null and an empty Optional
 --        epoch          of the prefix; a value of an older epoch is no value
 --        field          of the values that the caller can read: v and the fingerprint of their type
 -- return now, outcome, value or nil, the caller's load lease or nil, ms that the lease of another lasts, 1 if the value is stale
@@ -14,8 +15,8 @@
 --        outcome        SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT; the last values may be missing
 -- fields v f s i
 local caller, loadLease, keepToken = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local allowsStale, refreshAhead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
-local entry = redis.call('HMGET', KEYS[1], ARGV[7], 'f', 's', 'i')
+local allowsStale, refreshAhead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[7])
+local entry = redis.call('HMGET', KEYS[1], ARGV[8], 'f', 's', 'i')
 local value, lease, updatesUntil = entry[1], entry[2], entry[4] and toMillis(entry[4]) or 0
 local staleUntil = entry[3] and toMillis(entry[3])
 
@@ -43,7 +44,10 @@ local function grantLease()
 end
 
 if value and not staleUntil and now < expires then
-  if #value >= 18 and string.byte(value, 11) == 2 then
+  local version, kind = string.byte(value, 11, 12)
+  if kind == 1 or kind == 2 then
+    refreshAhead = tonumber(ARGV[6])
+  elseif #value >= 18 and version == 2 then
     refreshAhead = math.min(refreshAhead, struct.unpack('>I6', value, 13) / 10)
   end
   if expires - now > refreshAhead or now < leaseEnds then return {now, 'SUCCESS', value} end

@@ -518,7 +518,7 @@ final class ClearingModel implements Explorer.Rules<ClearingModel.World> {
     }
 
     private static List<String> fetchArguments(String caller, String epoch) {
-        return List.of(caller, Laboratory.millis(1), LONG, "0", "0", epoch, FIELD);
+        return List.of(caller, Laboratory.millis(1), LONG, "0", "0", "0", epoch, FIELD);
     }
 
     private static List<String> storeArguments(String lease, String epoch, int version) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Load leases last 10 s, the fencing token is kept for 120 s more, and values are refreshed 30 s ahead. */
+/** Load leases last 10 s, the fencing token is kept for 120 s more, values are refreshed 30 s ahead, and null 10 s. */
 class FetchScriptTests {
 
     private static final boolean TAKES_OLD = true;
@@ -103,6 +103,17 @@ class FetchScriptTests {
 
         entry.value(9, 0, own).lives(9);
         assertThat(fetch("call", STRICT)).startsWith("SUCCESS_NEED_QUERY \u0002");
+    }
+
+    /** Its TTL is shorter than that of other values. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\u0001\u0001", "\u0001\u0002"})
+    void refreshesNullAndAnEmptyOptionalAheadOfTheirEnd(String nothing) {
+        entry.value(20, 0, nothing).lives(20);
+        assertThat(fetch("call", STRICT)).startsWith("SUCCESS \u0001");
+
+        entry.value(9, 0, nothing).lives(9);
+        assertThat(fetch("call", STRICT)).startsWith("SUCCESS_NEED_QUERY \u0001");
     }
 
     /** Too short for a TTL: readers find it unreadable. */
@@ -255,8 +266,8 @@ class FetchScriptTests {
 
     /** The reply in words; missing values are left out. */
     private String fetch(String caller, boolean allowsStale, String epoch) {
-        List<?> reply = (List<?>)
-                entry.call(CacheScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", epoch, "v");
+        List<?> reply = (List<?>) entry.call(
+                CacheScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", "10000", epoch, "v");
         StringBuilder words = new StringBuilder(reply.get(1).toString());
         if (reply.size() > 2 && !reply.get(2).equals("")) {
             words.append(' ').append(entry.spell("v", reply.get(2).toString()));

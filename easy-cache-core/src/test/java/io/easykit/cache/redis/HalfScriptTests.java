@@ -184,7 +184,7 @@ class HalfScriptTests {
     }
 
     private Object fetch(String allowsStale) {
-        return eval(CacheScript.FETCH.lua().text(), "read", "10000", "120000", allowsStale, "0", "0", "v");
+        return eval(CacheScript.FETCH.lua().text(), "read", "10000", "120000", allowsStale, "0", "0", "0", "v");
     }
 
     private static @Nullable String valueOf(List<?> reply) {
@@ -194,7 +194,7 @@ class HalfScriptTests {
 
     private Object run(CacheScript script, String text) {
         return switch (script) {
-            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "v");
+            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "0", "v");
             case PEEK -> eval(text, "1", "0", "v", "60000");
             case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v", "60000");
             case RELEASE_LOAD -> eval(text, loadLease(10));

@@ -104,6 +104,7 @@ final class MemoryChecker implements AutoCloseable {
         private static List<CacheOptions> options() {
             CacheOptions ap = CacheOptions.builder()
                     .ttl(Duration.ofMillis(400))
+                    .nullTtl(Duration.ofMillis(10))
                     .ttlJitter(0)
                     .refreshAhead(Duration.ofMillis(40))
                     .staleWindow(Duration.ofMillis(150))
@@ -232,7 +233,8 @@ final class MemoryChecker implements AutoCloseable {
                 return;
             }
             Duration ttl = Duration.ofMillis(1 + random.nextInt(400));
-            Envelope plain = Envelope.of(Envelope.Kind.VALUE, ("v" + sequence++).getBytes(ISO_8859_1));
+            Envelope.Kind kind = sequence % 2 == 0 ? Envelope.Kind.NULL : Envelope.Kind.VALUE;
+            Envelope plain = Envelope.of(kind, ("v" + sequence++).getBytes(ISO_8859_1));
             Envelope value = random.nextBoolean() ? plain.withTtl(ttl) : plain;
             both("store " + key + " " + ttl, store -> store.store(key, lease(held, store), value, ttl));
         }

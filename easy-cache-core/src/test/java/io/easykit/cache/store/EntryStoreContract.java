@@ -283,6 +283,21 @@ public abstract class EntryStoreContract {
     }
 
     @Test
+    void letsOneReaderRefreshNullNearTheEndOfItsShorterLife() {
+        Duration ttl = LONG.multipliedBy(10);
+        CacheKey<String> key =
+                key(cp.toBuilder().ttl(ttl).nullTtl(LONG).refreshAhead(LONG).build());
+        assertThat(key.spec().options().effectiveRefreshAhead()).isEqualTo(LONG);
+        Envelope nothing = Envelope.of(Kind.NULL, new byte[0]);
+        store().store(key, lease(key), nothing, LONG);
+        assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
+
+        CacheKey<String> late = sibling(key, "late", key.spec().options());
+        store().store(late, lease(late), nothing, LONG.dividedBy(11));
+        assertThat(store().fetch(late, 0).outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
+    }
+
+    @Test
     void tellsHowLongAValueIsStillValid() {
         CacheKey<String> key = stored(key(cp), "a");
         assertThat(store().read(key, 0).remaining()).isPositive().isLessThanOrEqualTo(LONG);
