@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.Partitions;
-import io.easykit.cache.store.PrefixEpochs;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -71,11 +70,11 @@ final class EpochUpkeep {
     void refresh() {
         for (int hash = 0; hash < hashes; hash++) {
             if (isHere(hash)) {
-                PrefixEpochs stored = epochs.refresh(hash);
-                for (String prefix : epochs.missingIn(hash, stored.raised())) {
+                Epochs.Found found = epochs.refresh(hash);
+                for (String prefix : found.missing()) {
                     pending.overflow(hash, prefix);
                 }
-                endExpiredClears(hash, stored.clearing());
+                endExpiredClears(hash, found.clearing());
             }
         }
     }

@@ -237,15 +237,25 @@ final class Epochs {
     }
 
     /**
-     * Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice.
+     * What one read has found.
      *
-     * @return the epochs of the store
+     * @param missing prefixes whose epochs the store has lost, with the data of its master perhaps
+     * @param clearing prefixes with a clearing
      */
-    PrefixEpochs refresh(int hash) {
+    record Found(List<String> missing, Set<String> clearing) {}
+
+    /** Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice. */
+    Found refresh(int hash) {
+        // Before the command: the reply need not have an epoch that another thread raises meanwhile.
+        Map<String, Long> before = hashes.get(hash).epochs;
         long sentAt = ticker.nanoTime();
         PrefixEpochs stored = store.epochs(hash);
         learn(hash, known -> known.with(stored, sentAt));
-        return stored;
+        List<String> missing = before.entrySet().stream()
+                .filter(known -> stored.raised().getOrDefault(known.getKey(), 0L) < known.getValue())
+                .map(Map.Entry::getKey)
+                .toList();
+        return new Found(missing, stored.clearing());
     }
 
     /** Reads the epochs of all hashes. */
@@ -300,14 +310,6 @@ final class Epochs {
             floors.put(prefix, highest);
         }
         return floors;
-    }
-
-    /** The prefixes whose epochs a store has lost, with the data of its master perhaps. */
-    List<String> missingIn(int hash, Map<String, Long> stored) {
-        return hashes.get(hash).epochs.entrySet().stream()
-                .filter(entry -> stored.getOrDefault(entry.getKey(), 0L) < entry.getValue())
-                .map(Map.Entry::getKey)
-                .toList();
     }
 
     /** Makes the next read refresh the epochs first. */

@@ -104,6 +104,19 @@ class EpochRecoveryTests extends TwoNodes {
         assertThat(a.fetch(key, () -> "newer")).isEqualTo("new");
     }
 
+    /** The reply of the read does not have the new epoch. */
+    @Test
+    void takesNoEpochForLostThatIsRaisedDuringARead() {
+        a.invalidateAll(key.spec());
+        bench.store.afterNext(Operation.EPOCHS, () -> a.invalidateAll(key.spec()));
+        try (LogCapture log = LogCapture.of(EpochUpkeep.class)) {
+            tick(a, 2);
+            assertThat(log.warnings()).isEmpty();
+        }
+        assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(2);
+        assertThat(a.undelivered("default")).isZero();
+    }
+
     @Test
     void takesNoValueOfAnOlderEpochAfterAPause() throws Exception {
         b.fetch(key, () -> "old");
