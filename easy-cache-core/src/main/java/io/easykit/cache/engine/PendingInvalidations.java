@@ -32,12 +32,12 @@ final class PendingInvalidations {
     private final EntryStore store;
     private final OwnUpdates updates;
     private final Map<CacheKey<?>, Pending> undelivered = new LinkedHashMap<>();
-    private final Set<Range> overflowed = new LinkedHashSet<>();
-    private final Set<Range> raising = new LinkedHashSet<>();
+    private final Set<EpochRange> overflowed = new LinkedHashSet<>();
+    private final Set<EpochRange> raising = new LinkedHashSet<>();
     private final SiblingPrefixes siblings = new SiblingPrefixes();
 
     /** Ranges that are to be raised a second time, with the ticker time at which that is due. */
-    private final Map<Range, Long> again = new HashMap<>();
+    private final Map<EpochRange, Long> again = new HashMap<>();
 
     private volatile boolean waiting;
 
@@ -50,9 +50,6 @@ final class PendingInvalidations {
         this.store = store;
         this.updates = updates;
     }
-
-    /** The entries of a prefix in the range of one hash with epochs. */
-    private record Range(int hash, String prefix) {}
 
     /** Adds keys of an update that had no others. */
     void add(Collection<? extends CacheKey<?>> keys, String token) {
@@ -156,9 +153,10 @@ final class PendingInvalidations {
      */
     synchronized Map<Integer, Set<String>> takeOverflowed(IntPredicate hashes) {
         Map<Integer, Set<String>> taken = new TreeMap<>();
-        for (Range range : List.copyOf(overflowed)) {
-            if (hashes.test(range.hash)) {
-                taken.computeIfAbsent(range.hash, any -> new LinkedHashSet<>()).add(range.prefix);
+        for (EpochRange range : List.copyOf(overflowed)) {
+            if (hashes.test(range.hash())) {
+                taken.computeIfAbsent(range.hash(), any -> new LinkedHashSet<>())
+                        .add(range.prefix());
                 overflowed.remove(range);
                 raising.add(range);
             }
@@ -169,27 +167,28 @@ final class PendingInvalidations {
     /** Called when the epochs of these prefixes are raised, or remembered again. */
     synchronized void raised(int hash, Set<String> prefixes) {
         updates.addAll(prefixes);
-        prefixes.forEach(prefix -> raising.remove(new Range(hash, prefix)));
+        prefixes.forEach(prefix -> raising.remove(new EpochRange(hash, prefix)));
         changed();
     }
 
     /** Remembers that all of a prefix is to be invalidated. */
     synchronized void overflow(int hash, String prefix) {
-        overflowed.add(new Range(hash, prefix));
+        overflowed.add(new EpochRange(hash, prefix));
         changed();
     }
 
     /** Remembers epochs that are to be raised a second time, at a time of the ticker. Meanwhile the entries may be read. */
     synchronized void raiseAgain(int hash, Set<String> prefixes, long at) {
-        prefixes.forEach(prefix -> again.merge(new Range(hash, prefix), at, Math::max));
+        prefixes.forEach(prefix -> again.merge(new EpochRange(hash, prefix), at, Math::max));
     }
 
     /** Takes the epochs whose second raise is due. */
     synchronized Map<Integer, Set<String>> takeAgain(IntPredicate hashes, long now) {
         Map<Integer, Set<String>> due = new TreeMap<>();
-        for (Map.Entry<Range, Long> one : Set.copyOf(again.entrySet())) {
-            if (hashes.test(one.getKey().hash) && now - one.getValue() >= 0) {
-                due.computeIfAbsent(one.getKey().hash, any -> new HashSet<>()).add(one.getKey().prefix);
+        for (Map.Entry<EpochRange, Long> one : Set.copyOf(again.entrySet())) {
+            if (hashes.test(one.getKey().hash()) && now - one.getValue() >= 0) {
+                due.computeIfAbsent(one.getKey().hash(), any -> new HashSet<>())
+                        .add(one.getKey().prefix());
                 again.remove(one.getKey());
             }
         }
@@ -207,14 +206,14 @@ final class PendingInvalidations {
      * @param others prefixes whose epochs are raised after that one
      */
     synchronized boolean leaveToPrefix(CacheKey<?> key, Collection<? extends CacheSpec<?>> others) {
-        Set<Range> own = key.isAll() ? Set.of() : rangesOf(key);
+        Set<EpochRange> own = key.isAll() ? Set.of() : rangesOf(key);
         if (undelivered.containsKey(key)) {
             overflowed.addAll(own);
         }
-        List<Range> left = Stream.concat(overflowed.stream(), raising.stream())
-                .filter(range -> key.isAll() ? range.prefix.equals(key.spec().prefix()) : own.contains(range))
+        List<EpochRange> left = Stream.concat(overflowed.stream(), raising.stream())
+                .filter(range -> key.isAll() ? range.prefix().equals(key.spec().prefix()) : own.contains(range))
                 .toList();
-        left.forEach(range -> others.forEach(other -> siblings.add(range.hash, other)));
+        left.forEach(range -> others.forEach(other -> siblings.add(range.hash(), other)));
         return !left.isEmpty();
     }
 
@@ -230,7 +229,8 @@ final class PendingInvalidations {
 
     private synchronized boolean isWaiting(CacheKey<?> key) {
         return undelivered.containsKey(key)
-                || rangesOf(key).stream().anyMatch(range -> overflowed.contains(range) || raising.contains(range));
+                || EpochRange.usedFor(key, store).stream()
+                        .anyMatch(range -> overflowed.contains(range) || raising.contains(range));
     }
 
     synchronized boolean isEmpty() {
@@ -245,7 +245,7 @@ final class PendingInvalidations {
     /** The prefixes that wait as a whole, also those whose epochs are being raised. */
     synchronized List<String> overflowed() {
         return Stream.concat(overflowed.stream(), raising.stream())
-                .map(Range::prefix)
+                .map(EpochRange::prefix)
                 .distinct()
                 .toList();
     }
@@ -255,16 +255,11 @@ final class PendingInvalidations {
     }
 
     private void addSiblings(CacheKey<?> dropped, List<CacheKey<?>> together) {
-        rangesOf(dropped).forEach(range -> together.forEach(key -> siblings.add(range.hash, key.spec())));
+        rangesOf(dropped).forEach(range -> together.forEach(key -> siblings.add(range.hash(), key.spec())));
     }
 
-    private Set<Range> rangesOf(CacheKey<?> key) {
-        Set<Range> ranges = new LinkedHashSet<>();
-        int first = store.epochHashOf(key);
-        for (int hash = first; hash < first + store.epochCopies(); hash++) {
-            ranges.add(new Range(hash, key.spec().prefix()));
-        }
-        return ranges;
+    private Set<EpochRange> rangesOf(CacheKey<?> key) {
+        return EpochRange.of(key, store);
     }
 
     /** One invalidation; two of one key are two, even if they are equal. */

@@ -164,6 +164,23 @@ class PartitionTests {
         assertThat(values).isEqualTo(Map.of(1, "loaded", 0, "cached"));
     }
 
+    /** Each part has a copy of the epochs. */
+    @Test
+    void keysOfAHealthyPartAreCachedWhileAClearingWaitsForAnotherPartOfTheirRange() {
+        bench.store.inPartsOfOneRange(2);
+        EasyCacheEngine node = bench.node();
+        tick(node, 1);
+        bench.store.away(1);
+        node.invalidateAll(healthy.spec());
+        assertThat(node.undelivered("default")).isOne();
+
+        assertThat(node.fetch(healthy, () -> "value")).isEqualTo("value");
+        assertThat(node.fetch(healthy, () -> "never")).isEqualTo("value");
+        bench.store.back(1);
+        assertThat(node.fetch(lost, () -> "one")).isEqualTo("one");
+        assertThat(node.fetch(lost, () -> "two")).as("its clearing waits").isEqualTo("two");
+    }
+
     @Test
     void aBatchAsksAPartThatIsAwayOnce() {
         bench.store.inParts(4);
