@@ -62,13 +62,13 @@ final class PendingInvalidations {
      */
     synchronized void add(Collection<? extends CacheKey<?>> keys, String token, List<CacheKey<?>> together) {
         List<CacheKey<?>> update = together.isEmpty() && keys.size() > 1 ? List.copyOf(keys) : together;
-        for (CacheKey<?> key : keys) {
-            if (overflowed.containsAll(rangesOf(key))) {
-                addSiblings(key, together);
-            } else {
-                Set<String> tokens = token.isEmpty() ? Set.of() : Set.of(token);
-                undelivered.merge(key, new Pending(key, tokens, update, !together.isEmpty(), null), Pending::then);
-            }
+        if (keys.stream().allMatch(key -> overflowed.containsAll(rangesOf(key)))) {
+            keys.forEach(key -> addSiblings(key, together));
+        } else {
+            // All: epochs are raised after the deliveries, and until then a value can be computed from an older one.
+            Set<String> tokens = token.isEmpty() ? Set.of() : Set.of(token);
+            keys.forEach(key ->
+                    undelivered.merge(key, new Pending(key, tokens, update, !together.isEmpty(), null), Pending::then));
         }
         if (undelivered.size() > limit) {
             undelivered.keySet().forEach(key -> overflowed.addAll(rangesOf(key)));

@@ -3,13 +3,19 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Held;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Epochs that are raised in place of too many invalidations. */
 class EpochRecoveryTests extends TwoNodes {
@@ -115,6 +121,55 @@ class EpochRecoveryTests extends TwoNodes {
         }
         assertThat(bench.store.count(Operation.RAISE_EPOCH)).isEqualTo(2);
         assertThat(a.undelivered("default")).isZero();
+    }
+
+    /** A value can be computed from another one of the same update, whose prefix waits as a whole. */
+    @ParameterizedTest
+    @EnumSource
+    void computesNoEntryOfAnUpdateFromAnOlderOneWhosePrefixWaits(Waiting waiting) {
+        CacheKey<String> view = CacheSpec.of("view", String.class).key(1);
+        b.fetch(view, () -> "view of " + b.fetch(key, () -> "old"));
+        waiting.begin(this);
+        a.invalidate(List.of(key, view));
+        bench.store.back();
+        List<String> between = new ArrayList<>();
+        bench.store.onNext(
+                Operation.RAISE_EPOCH, () -> between.add(b.fetch(view, () -> "view of " + b.fetch(key, () -> "new"))));
+
+        tick(a, PROBES);
+        tick(b, 1);
+        bench.clock.advance(SEEN_EVERYWHERE);
+        tick(a, 1);
+
+        assertThat(stateOf(a)).isEqualTo(State.AVAILABLE);
+        assertThat(between).containsExactly("view of new");
+        assertThat(b.fetch(view, () -> "view of " + b.fetch(key, () -> "new"))).isEqualTo("view of new");
+    }
+
+    enum Waiting {
+        MORE_KEYS_THAN_FIT {
+            @Override
+            void begin(EpochRecoveryTests test) {
+                test.overflow();
+            }
+        },
+        A_CLEARING_IN_AN_OUTAGE {
+            @Override
+            void begin(EpochRecoveryTests test) {
+                test.cutOff();
+                test.a.invalidateAll(test.key.spec());
+            }
+        },
+        /** No recovery repeats the invalidations. */
+        A_CLEARING_WITHOUT_AN_OUTAGE {
+            @Override
+            void begin(EpochRecoveryTests test) {
+                test.bench.store.away();
+                test.a.invalidateAll(test.key.spec());
+            }
+        };
+
+        abstract void begin(EpochRecoveryTests test);
     }
 
     @Test

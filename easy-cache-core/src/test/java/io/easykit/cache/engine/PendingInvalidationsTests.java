@@ -112,6 +112,20 @@ class PendingInvalidationsTests {
         assertThat(overflowed()).containsExactlyInAnyOrder("a", "b", "c");
     }
 
+    /** The epoch is raised after the deliveries. Until then other nodes compute the second value from the older first one. */
+    @Test
+    void keepsAllKeysOfAnUpdateUnlessAllArePartsOfPrefixesThatWait() {
+        pending.overflow(0, "a");
+        pending.add(List.of(key("a", 1), key("b", 1)), "token");
+        assertThat(pending.all()).extracting(Pending::key).containsExactlyInAnyOrder(key("a", 1), key("b", 1));
+
+        pending.delivered(pending.all());
+        pending.overflow(0, "b");
+        pending.add(List.of(key("a", 2), key("b", 2)), "token");
+        assertThat(pending.all()).isEmpty();
+        assertThat(overflowed()).containsExactlyInAnyOrder("a", "b");
+    }
+
     /** Also while it is being raised, since they are taken afterwards. */
     @Test
     void raisesPrefixesAfterOneThatIsStillToBeInvalidated() {
