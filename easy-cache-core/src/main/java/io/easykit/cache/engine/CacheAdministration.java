@@ -198,7 +198,7 @@ final class CacheAdministration implements EasyCacheAdmin {
         CacheCluster cluster = clusters.of(key);
         // A key by its name is invalidated as under CP, without a stale window.
         List<CacheKey<?>> keys = List.of(CacheKey.named(key.spec().clusterId(), key.name()));
-        return !cluster.invalidate(keys, "", keys).isEmpty();
+        return !cluster.invalidate(keys, UpdateEnd.unprepared(keys)).isEmpty();
     }
 
     @Override

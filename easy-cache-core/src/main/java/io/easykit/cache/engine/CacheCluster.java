@@ -7,6 +7,7 @@ import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.OutboxBacklog;
+import io.easykit.cache.engine.UpdatePreparation.Leases;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.LocalLevel;
 import io.easykit.cache.store.Outbox;
@@ -195,41 +196,37 @@ final class CacheCluster implements ClusterUpkeep {
     /**
      * Ends an update; what cannot be delivered now is delivered before the cluster is read again.
      *
-     * @param update all keys of the update, in this cluster and in others
+     * @param keys those in this cluster
      * @return those that were delivered
      */
-    List<CacheKey<?>> invalidate(
-            Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
-        return invalidate(keys, token, update, OutboxWriter::end);
+    List<CacheKey<?>> invalidate(Collection<? extends CacheKey<?>> keys, UpdateEnd end) {
+        return invalidate(keys, end, OutboxWriter::end);
     }
 
     /** The same on the thread of a worker, which does not wait for the database. */
-    List<CacheKey<?>> invalidateLate(
-            Collection<? extends CacheKey<?>> keys, String token, Collection<? extends CacheKey<?>> update) {
-        return invalidate(keys, token, update, OutboxWriter::endLate);
+    List<CacheKey<?>> invalidateLate(Collection<? extends CacheKey<?>> keys, UpdateEnd end) {
+        return invalidate(keys, end, OutboxWriter::endLate);
     }
 
     /** Ends an update in the outbox. */
     private interface OutboxEnd {
-        void end(OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, String token, boolean undelivered);
+        void record(OutboxWriter outbox, Collection<? extends CacheKey<?>> keys, UpdateEnd end, boolean undelivered);
     }
 
-    private List<CacheKey<?>> invalidate(
-            Collection<? extends CacheKey<?>> keys,
-            String token,
-            Collection<? extends CacheKey<?>> update,
-            OutboxEnd recorded) {
+    private List<CacheKey<?>> invalidate(Collection<? extends CacheKey<?>> keys, UpdateEnd end, OutboxEnd outboxEnd) {
         List<CacheKey<?>> delivered = new ArrayList<>();
-        Runnable clear = () -> delivered.addAll(clearing.end(PrefixClearing.clearedBy(keys), token));
+        Runnable clear = () -> delivered.addAll(clearing.end(PrefixClearing.clearedBy(keys), end.mark()));
         Runnable invalidate = () -> delivered.addAll(delivery.invalidate(
-                PrefixClearing.entriesOf(keys), token, PrefixClearing.entriesOf(update), breaker -> workers.of(breaker)
-                        .submitDelivery()));
+                PrefixClearing.entriesOf(keys),
+                end.mark(),
+                PrefixClearing.entriesOf(end.update()),
+                breaker -> workers.of(breaker).submitDelivery()));
         try {
             AllCalls.forEach(List.of(clear, invalidate), Runnable::run);
         } finally {
             boolean undelivered = delivered.size() < keys.size();
             if (outbox != null) {
-                recorded.end(outbox, keys, token, undelivered);
+                outboxEnd.record(outbox, keys, end, undelivered);
             }
             if (undelivered && afterStop.isStopped()) {
                 afterStop.deliver();
@@ -270,7 +267,7 @@ final class CacheCluster implements ClusterUpkeep {
         @Override
         public void prepare(Collection<? extends CacheKey<?>> keys, String token) {
             AllCalls.forEach(byCluster(keys), (cluster, group) -> {
-                boolean prepared = cluster.preparation.prepareAgain(group, token, Redelivery.LEASE);
+                boolean prepared = cluster.preparation.prepareAgain(group, token, Leases.of(Redelivery.LEASE));
                 if (!prepared) {
                     log.debug("{} are invalidated again without being prepared", group);
                 }

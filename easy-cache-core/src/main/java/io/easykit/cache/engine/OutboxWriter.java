@@ -72,6 +72,12 @@ final class OutboxWriter {
         /** Ticker time of the end of each lease, by the first of the keys that have it. */
         private final Map<CacheKey<?>, Long> ends = new ConcurrentHashMap<>();
 
+        List<String> takeMessages() {
+            List<String> taken = List.copyOf(messages);
+            messages.removeAll(taken);
+            return taken;
+        }
+
         boolean isOver(long now) {
             return ends.values().stream().anyMatch(end -> now - end >= 0);
         }
@@ -117,15 +123,18 @@ final class OutboxWriter {
      * Ends an update. One that was prepared, or is in the outbox, needs no more before the end of its lease. One whose message is
      * part of its transaction needs no more at all.
      *
+     * <p>The first of two ends closes its messages: other nodes deliver them twice as well. Marks in Redis cover the update until
+     * the second end.
+     *
      * @param undelivered whether Redis has not acknowledged its end
      */
-    void end(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
-        end(keys, token, undelivered, Runnable::run);
+    void end(Collection<? extends CacheKey<?>> keys, UpdateEnd end, boolean undelivered) {
+        end(keys, end, undelivered, Runnable::run);
     }
 
     /** The same for an update that a worker ends: another thread writes. */
-    void endLate(Collection<? extends CacheKey<?>> keys, String token, boolean undelivered) {
-        end(keys, token, undelivered, late::submit);
+    void endLate(Collection<? extends CacheKey<?>> keys, UpdateEnd end, boolean undelivered) {
+        end(keys, end, undelivered, late::submit);
     }
 
     /** Keys whose invalidation is lost if Redis has not taken it when this process ends. */
@@ -134,10 +143,12 @@ final class OutboxWriter {
     }
 
     private void end(
-            Collection<? extends CacheKey<?>> keys, String token, boolean undelivered, Consumer<Runnable> writes) {
-        Cover cover = covers.remove(token);
-        if (cover != null && !cover.messages.isEmpty()) {
-            close(List.copyOf(cover.messages), writes);
+            Collection<? extends CacheKey<?>> keys, UpdateEnd end, boolean undelivered, Consumer<Runnable> writes) {
+        String token = end.token();
+        Cover cover = end.endsAgain() ? covers.get(token) : covers.remove(token);
+        List<String> messages = cover == null ? List.of() : cover.takeMessages();
+        if (!messages.isEmpty()) {
+            close(messages, writes);
         }
         boolean uncovered = token.isEmpty() || (cover != null && cover.isOver(ticker.nanoTime()));
         if (undelivered && uncovered) {

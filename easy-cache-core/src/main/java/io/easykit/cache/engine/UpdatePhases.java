@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.engine.MarkRenewals.Renewal;
+import io.easykit.cache.engine.UpdatePreparation.Leases;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** The phases of an update in all clusters that its keys lie in: prepare, and invalidate. {@link Updates} decides when. */
 final class UpdatePhases {
 
-    private static final String NO_TOKEN = "";
-
     private final CacheClusters clusters;
     private final Ticker ticker;
 
@@ -40,8 +39,8 @@ final class UpdatePhases {
      */
     boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
-        return inEach(keys, atLeast, (cluster, group, lease) -> cluster.preparation()
-                .prepare(group, token, lease, beforeCommit));
+        return inEach(keys, atLeast, (cluster, group, leases) -> cluster.preparation()
+                .prepare(group, token, leases, beforeCommit));
     }
 
     /**
@@ -60,23 +59,17 @@ final class UpdatePhases {
         /**
          * @return whether Redis has acknowledged it
          */
-        boolean begin(CacheCluster cluster, Collection<? extends CacheKey<?>> keys, Duration lease);
+        boolean begin(CacheCluster cluster, Collection<? extends CacheKey<?>> keys, Leases leases);
     }
 
-    /** Entries of an update that clears a cache have a longer lease than the clearing. */
+    /** All keys of one cluster together: their message in the outbox must name all of them. */
     private boolean inEach(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast, Phase phase) {
         boolean clears = PrefixClearing.isIn(keys);
         boolean acknowledged = true;
         for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
-            if (clears) {
-                Duration lease = lease(keys, atLeast);
-                acknowledged &= phase.begin(one.getKey(), PrefixClearing.clearedBy(group), lease);
-                acknowledged &=
-                        phase.begin(one.getKey(), PrefixClearing.entriesOf(group), lease.plus(PrefixClearing.REPAIR));
-            } else {
-                acknowledged &= phase.begin(one.getKey(), group, lease(group, atLeast));
-            }
+            Leases leases = clears ? Leases.ofClearing(lease(keys, atLeast)) : Leases.of(lease(group, atLeast));
+            acknowledged &= phase.begin(one.getKey(), group, leases);
         }
         return acknowledged;
     }
@@ -97,11 +90,7 @@ final class UpdatePhases {
     private interface End {
 
         /** @return the keys that were delivered */
-        List<CacheKey<?>> invalidate(
-                CacheCluster cluster,
-                Collection<? extends CacheKey<?>> keys,
-                String token,
-                Collection<? extends CacheKey<?>> update);
+        List<CacheKey<?>> invalidate(CacheCluster cluster, Collection<? extends CacheKey<?>> keys, UpdateEnd end);
     }
 
     private void end(Collection<? extends CacheKey<?>> update, String token, boolean acknowledged, End end) {
@@ -113,7 +102,7 @@ final class UpdatePhases {
             AllCalls.forEach(
                     groups,
                     (cluster, group) ->
-                            told.put(cluster, end.invalidate(cluster, group, twice ? NO_TOKEN : token, keys)));
+                            told.put(cluster, end.invalidate(cluster, group, new UpdateEnd(token, keys, twice))));
         } finally {
             if (twice) {
                 endAfter(new SecondEnd(groups, ticker), groups, keys, token);
@@ -165,7 +154,7 @@ final class UpdatePhases {
     /** Prepares updates whose work may be done already. Refuses none. Returns whether Redis has acknowledged all. */
     boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token) {
         return inEach(
-                keys, null, (cluster, group, lease) -> cluster.preparation().prepareEnded(group, token, lease));
+                keys, null, (cluster, group, leases) -> cluster.preparation().prepareEnded(group, token, leases));
     }
 
     /**
@@ -177,7 +166,7 @@ final class UpdatePhases {
         inEach(
                 keys,
                 atLeast,
-                (cluster, group, lease) -> renewals.add(cluster.preparation().renew(group, token, lease)));
+                (cluster, group, leases) -> renewals.add(cluster.preparation().renew(group, token, leases)));
         return renewals;
     }
 
@@ -192,9 +181,8 @@ final class UpdatePhases {
         if (SecondEnd.isNeeded(groups)) {
             endWhenClosed(keys, token, open);
         } else {
-            List<CacheKey<?>> update = List.copyOf(keys);
-            groups.forEach(
-                    (cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidateLate(group, token, update)));
+            UpdateEnd end = UpdateEnd.last(token, List.copyOf(keys));
+            groups.forEach((cluster, group) -> cluster.whenClosed(open, () -> cluster.invalidateLate(group, end)));
         }
     }
 
@@ -234,10 +222,10 @@ final class UpdatePhases {
 
     private void invalidateLate(List<CacheKey<?>> update, String token, boolean prepared) {
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
+        UpdateEnd end = UpdateEnd.last(token, update);
         try {
             AllCalls.forEach(
-                    byCluster(update),
-                    (cluster, group) -> told.put(cluster, cluster.invalidateLate(group, token, update)));
+                    byCluster(update), (cluster, group) -> told.put(cluster, cluster.invalidateLate(group, end)));
         } finally {
             if (!prepared) {
                 AllCalls.forEach(
@@ -251,7 +239,7 @@ final class UpdatePhases {
         boolean prepared = true;
         for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(entries).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
-            prepared &= one.getKey().preparation().prepareLate(group, token, lease(group, null));
+            prepared &= one.getKey().preparation().prepareLate(group, token, Leases.of(lease(group, null)));
         }
         return prepared;
     }
@@ -268,14 +256,19 @@ final class UpdatePhases {
         Set<CacheCluster> acknowledged = new HashSet<>();
         Map<CacheCluster, List<CacheKey<?>>> told = new LinkedHashMap<>();
         Runnable prepare = () -> AllCalls.forEach(groups, (cluster, group) -> {
-            if (keys.size() > 1 && cluster.preparation().prepareLate(group, token, lease(group, null))) {
+            if (keys.size() > 1 && cluster.preparation().prepareLate(group, token, Leases.of(lease(group, null)))) {
                 acknowledged.add(cluster);
             }
         });
         Runnable invalidate = () -> AllCalls.forEach(
                 groups,
                 (cluster, group) -> told.put(
-                        cluster, cluster.invalidate(group, acknowledged.contains(cluster) ? token : NO_TOKEN, keys)));
+                        cluster,
+                        cluster.invalidate(
+                                group,
+                                acknowledged.contains(cluster)
+                                        ? UpdateEnd.last(token, keys)
+                                        : UpdateEnd.unprepared(keys))));
         Runnable again = () -> {
             if (keys.size() > 1 && acknowledged.size() < groups.size()) {
                 AllCalls.forEach(told, CacheCluster::invalidateAgain);

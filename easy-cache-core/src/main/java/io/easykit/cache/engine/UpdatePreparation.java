@@ -51,34 +51,58 @@ final class UpdatePreparation {
     }
 
     /**
+     * How long an update stays prepared.
+     *
+     * @param clearing of the keys that stand for all entries
+     * @param entries of the others; not shorter
+     */
+    record Leases(Duration clearing, Duration entries) {
+
+        static Leases of(Duration lease) {
+            return new Leases(lease, lease);
+        }
+
+        /** Of an update that clears a cache. See {@link PrefixClearing#REPAIR}. */
+        static Leases ofClearing(Duration lease) {
+            return new Leases(lease, lease.plus(PrefixClearing.REPAIR));
+        }
+
+        /** The time for which all of it stays prepared. */
+        Duration ofAll() {
+            return clearing;
+        }
+    }
+
+    /**
      * Prepares an update. What Redis does not acknowledge in time goes on with a message in the outbox, or the update is
      * refused.
      *
+     * @param keys all that are prepared together in this Redis, so that one message names them
      * @param beforeCommit whether the transaction of this thread is about to commit
      * @return whether all keys are prepared
      * @throws CacheUnavailableException if it is refused
      */
-    boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
+    boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Leases leases, boolean beforeCommit) {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(PrefixClearing.entriesOf(keys));
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> undelivered = new ArrayList<>();
         long sentAt = ticker.nanoTime();
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
-        if (!cleared.isEmpty() && !prepare(cleared, token, lease, time)) {
+        if (!cleared.isEmpty() && !prepare(cleared, token, leases, time)) {
             undelivered.addAll(cleared);
         }
         for (List<CacheKey<?>> part : parts.values()) {
-            if (!prepare(part, token, lease, time)) {
+            if (!prepare(part, token, leases, time)) {
                 undelivered.addAll(part);
             }
         }
         if (undelivered.size() < keys.size()) {
-            cover(keys, token, lease, sentAt);
+            cover(keys, token, leases, sentAt);
         }
         if (!undelivered.isEmpty()) {
             // All: until the others are delivered, an entry that is prepared can be computed from an old value of them
             // again.
-            writeToOutbox(keys, token, lease, beforeCommit);
+            writeToOutbox(keys, token, leases, beforeCommit);
         }
         return undelivered.isEmpty();
     }
@@ -107,13 +131,13 @@ final class UpdatePreparation {
         }
     }
 
-    private boolean prepare(List<CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
+    private boolean prepare(List<CacheKey<?>> keys, String token, Leases leases, TimeLeft time) {
         try {
-            prepareInBatches(store, keys, token, lease, time);
+            prepareInBatches(store, keys, token, leases, time);
             return true;
         } catch (StoreUnavailableException away) {
             boolean late = afterStop.isStopped()
-                    && afterStop.prepare(reopened -> prepareInBatches(reopened, keys, token, lease, time));
+                    && afterStop.prepare(reopened -> prepareInBatches(reopened, keys, token, leases, time));
             if (!late) {
                 refuseOrGoOn(keys, away);
             }
@@ -123,14 +147,14 @@ final class UpdatePreparation {
 
     /** Each batch has a command timeout of its own; all of them together have the time of the transaction. */
     private void prepareInBatches(
-            EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Duration lease, TimeLeft time) {
+            EntryStore to, Collection<? extends CacheKey<?>> keys, String token, Leases leases, TimeLeft time) {
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
         if (!cleared.isEmpty()) {
-            PrefixClearing.prepare(to, cleared, token, lease, ticker);
+            PrefixClearing.prepare(to, cleared, token, leases.clearing, ticker);
         }
         for (List<CacheKey<?>> batch : Batches.<CacheKey<?>>of(PrefixClearing.entriesOf(keys))) {
             time.check();
-            to.prepare(batch, token, lease);
+            to.prepare(batch, token, leases.entries);
         }
     }
 
@@ -159,58 +183,58 @@ final class UpdatePreparation {
     }
 
     /** Prepares an update whose data may have changed already. Returns false if Redis did not acknowledge all of it. */
-    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+    boolean prepareLate(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
         long sentAt = ticker.nanoTime();
-        boolean prepared = prepareAgain(keys, token, lease);
+        boolean prepared = prepareAgain(keys, token, leases);
         if (prepared) {
-            cover(keys, token, lease, sentAt);
+            cover(keys, token, leases, sentAt);
         }
         return prepared;
     }
 
     /** As {@link #prepareLate}, for an update that has no other mark. Without this one its end is written to the outbox. */
-    boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        boolean prepared = prepareLate(keys, token, lease) || prepareStopped(keys, token, lease);
+    boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
+        boolean prepared = prepareLate(keys, token, leases) || prepareStopped(keys, token, leases);
         if (!prepared && outbox != null && !keys.isEmpty()) {
             outbox.notPrepared(keys, token);
         }
         return prepared;
     }
 
-    private boolean prepareStopped(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+    private boolean prepareStopped(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
         long sentAt = ticker.nanoTime();
         boolean prepared = afterStop.isStopped()
                 && afterStop.prepareOnce(
-                        reopened -> prepareInBatches(reopened, keys, token, lease, new TimeLeft(keys.size())));
+                        reopened -> prepareInBatches(reopened, keys, token, leases, new TimeLeft(keys.size())));
         if (prepared) {
-            cover(keys, token, lease, sentAt);
+            cover(keys, token, leases, sentAt);
         }
         return prepared;
     }
 
-    private void cover(Collection<? extends CacheKey<?>> keys, String token, Duration lease, long sentAt) {
+    private void cover(Collection<? extends CacheKey<?>> keys, String token, Leases leases, long sentAt) {
         if (outbox != null && !keys.isEmpty()) {
-            outbox.prepared(keys, token, lease, sentAt);
+            outbox.prepared(keys, token, leases.ofAll(), sentAt);
         }
     }
 
     /** As {@link #prepareLate}, for invalidations that are repeated. A key or a partition that fails keeps no others back. */
-    boolean prepareAgain(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
+    boolean prepareAgain(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> cleared = PrefixClearing.clearedBy(keys);
-        boolean prepared = cleared.isEmpty() || prepareAgain(List.of(cleared), token, lease, time);
+        boolean prepared = cleared.isEmpty() || prepareAgain(List.of(cleared), token, leases, time);
         for (List<CacheKey<?>> part :
                 store.byPartition(PrefixClearing.entriesOf(keys)).values()) {
-            prepared &= prepareAgain(Batches.<CacheKey<?>>of(part), token, lease, time);
+            prepared &= prepareAgain(Batches.<CacheKey<?>>of(part), token, leases, time);
         }
         return prepared;
     }
 
-    private boolean prepareAgain(List<List<CacheKey<?>>> batches, String token, Duration lease, TimeLeft time) {
+    private boolean prepareAgain(List<List<CacheKey<?>>> batches, String token, Leases leases, TimeLeft time) {
         boolean prepared = true;
         for (List<CacheKey<?>> batch : batches) {
             try {
-                prepareInBatches(store, batch, token, lease, time);
+                prepareInBatches(store, batch, token, leases, time);
             } catch (StoreUnavailableException away) {
                 log.debug("The update of {} could not be prepared in Redis '{}'", batch, id, away);
                 prepared = false;
@@ -223,8 +247,8 @@ final class UpdatePreparation {
     }
 
     /** Prepares an update again while its action runs. See {@link MarkRenewals}. */
-    MarkRenewals.Renewal renew(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
-        return renewals.start(lease, () -> prepareLate(keys, token, lease));
+    MarkRenewals.Renewal renew(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
+        return renewals.start(leases.ofAll(), () -> prepareLate(keys, token, leases));
     }
 
     MarkRenewals renewals() {
@@ -249,12 +273,12 @@ final class UpdatePreparation {
     }
 
     private void writeToOutbox(
-            Collection<? extends CacheKey<?>> keys, String token, Duration lease, boolean beforeCommit) {
+            Collection<? extends CacheKey<?>> keys, String token, Leases leases, boolean beforeCommit) {
         if (outbox == null) {
             return;
         }
         try {
-            outbox.add(keys, token, lease, beforeCommit);
+            outbox.add(keys, token, leases.ofAll(), beforeCommit);
         } catch (OutboxException failed) {
             throw new CacheUnavailableException(
                     id,

@@ -251,7 +251,8 @@ final class Updates {
             }
             if (prepared) {
                 phases.refuseIfUnavailable(more);
-                acknowledged &= phases.prepare(more, token, timeout, false);
+                // With a clearing all again: it makes their leases longer, and one message in the outbox must name all.
+                acknowledged &= phases.prepare(PrefixClearing.isIn(keys) ? keys : more, token, timeout, false);
             }
         }
 

@@ -9,6 +9,7 @@ import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.SerialOptions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
+import io.easykit.cache.engine.UpdatePreparation.Leases;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -131,7 +132,7 @@ class ClearingFeaturesTests {
     private void prepareAndDie(CacheSpec<String> spec) {
         here.cluster("default")
                 .preparation()
-                .prepare(List.of(spec.all()), "token", spec.options().updateLease(), false);
+                .prepare(List.of(spec.all()), "token", Leases.of(spec.options().updateLease()), false);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.engine.UpdatePreparation.Leases;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -229,7 +230,7 @@ class ClearingTests {
     }
 
     private void prepareAndDie(CacheSpec<String> spec) {
-        here.cluster("default").preparation().prepare(List.of(spec.all()), "token", LEASE, false);
+        here.cluster("default").preparation().prepare(List.of(spec.all()), "token", Leases.of(LEASE), false);
     }
 
     @Test

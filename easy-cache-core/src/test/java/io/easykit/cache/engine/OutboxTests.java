@@ -794,7 +794,7 @@ class OutboxTests {
         abstract void update(OutboxTests test, EasyCacheEngine node, Runnable change);
     }
 
-    private static EntryStore switching(AtomicReference<EntryStore> to) {
+    static EntryStore switching(AtomicReference<EntryStore> to) {
         return passing(EntryStore.class, (method, arguments) -> method.invoke(to.get(), arguments));
     }
 

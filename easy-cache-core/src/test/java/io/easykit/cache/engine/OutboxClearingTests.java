@@ -1,0 +1,239 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Fault;
+import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.memory.Operation;
+import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.InMemoryOutbox;
+import io.easykit.cache.store.Outbox.Due;
+import io.easykit.cache.store.Outbox.Message;
+import io.easykit.cache.store.Outbox.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * An update clears a cache, and names an entry that is computed from one of that cache. Its node does not reach the store. Another
+ * one delivers the outbox, and a third one reads.
+ */
+class OutboxClearingTests {
+
+    private static final CacheSpec<String> SOURCES = Workbench.ap();
+    private static final CacheKey<String> SOURCE = SOURCES.key(1);
+    private static final CacheKey<String> VIEW =
+            CacheSpec.of("view", String.class).withOptions(SOURCES.options()).key(1);
+    private static final List<CacheKey<?>> UPDATE = List.of(SOURCES.all(), VIEW);
+    private static final Duration LEASE = SOURCES.options().updateLease();
+
+    private final Workbench bench = new Workbench();
+    private final InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
+    private final FaultyCacheStore nowhere = new FaultyCacheStore(bench.clock::millis);
+    private final AtomicReference<EntryStore> redis = new AtomicReference<>(nowhere);
+    private final EasyCacheEngine node = node(OutboxTests.switching(redis));
+    private final EasyCacheEngine other = node(bench.store);
+    private final EasyCacheEngine reader = node(bench.store);
+    private String data = "old";
+
+    OutboxClearingTests() {
+        nowhere.away();
+        assertThat(read()).isEqualTo("view of old");
+    }
+
+    /** Which part of the preparation Redis acknowledges. */
+    enum Acknowledged {
+        NOTHING,
+        THE_CLEARING,
+        THE_ENTRY
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void oneMessageNamesAllOfAnUpdateWhoseNodeDies(Acknowledged acknowledged) throws Exception {
+        if (acknowledged != Acknowledged.NOTHING) {
+            redis.set(bench.store);
+            bench.store.failNext(
+                    acknowledged == Acknowledged.THE_ENTRY ? Operation.PREPARE_CLEAR : Operation.PREPARE,
+                    Fault.LOST_REQUEST);
+        }
+        commitAndDie(() -> node.updateInTransaction(UPDATE, () -> null));
+        assertThat(messages()).singleElement().satisfies(OutboxClearingTests::namesAll);
+
+        round();
+        assertThat(read()).as("this node has not read the epochs").isEqualTo("view of old");
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        round();
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aKeyThatIsAddedDuringTheCommitIsInAMessageWithTheOthers(Order order) throws Exception {
+        List<CacheKey<?>> keys = order == Order.CLEARING_FIRST ? UPDATE : List.of(VIEW, SOURCES.all());
+        commitAndDie(
+                () -> node.updateInTransaction(List.of(keys.get(0)), () -> null),
+                () -> node.updateInTransaction(List.of(keys.get(1)), () -> null));
+        assertThat(messages()).hasSize(2).anySatisfy(OutboxClearingTests::namesAll);
+
+        for (long second = 0; second < LEASE.multipliedBy(2).toSeconds(); second++) {
+            round();
+            String unused = read();
+            bench.clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(outbox.waiting()).isZero();
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    enum Order {
+        CLEARING_FIRST,
+        ENTRY_FIRST
+    }
+
+    /** Other nodes must not store the entry before they have ended the clearing of a node that died, and all have read that. */
+    @ParameterizedTest
+    @EnumSource
+    void anEntryBesideAClearingStaysPreparedForLonger(Order order) throws Exception {
+        redis.set(bench.store);
+        List<CacheKey<?>> keys = order == Order.CLEARING_FIRST ? UPDATE : List.of(VIEW, SOURCES.all());
+        commitAndDie(
+                () -> node.updateInTransaction(List.of(keys.get(0)), () -> null),
+                () -> node.updateInTransaction(List.of(keys.get(1)), () -> null));
+        assertThat(outbox.size()).isZero();
+
+        bench.clock.advance(LEASE);
+        assertThat(read()).as("not stored").isEqualTo("view of old");
+        tick(reader);
+        bench.clock.advance(PrefixClearing.REPAIR);
+        assertThat(read()).isEqualTo("view of new");
+    }
+
+    /** Neither of its two ends has anything to write. */
+    @Test
+    void anUpdateInATransactionWritesOneMessage() {
+        bench.transactions.begin();
+        node.updateInTransaction(UPDATE, () -> null);
+        try (LogCapture log = LogCapture.of(OutboxWriter.class)) {
+            bench.transactions.commit(() -> {
+                data = "new";
+                outbox.end(true);
+                outbox.broken(true);
+            });
+            assertThat(log.warnings()).isEmpty();
+        }
+        outbox.broken(false);
+        assertThat(messages()).singleElement().satisfies(OutboxClearingTests::namesAll);
+
+        reachRedis();
+        assertThat(outbox.size()).isEqualTo(1);
+    }
+
+    /** An open one would drop the cache each second. */
+    @Test
+    void theFirstEndClosesTheMessage() {
+        outbox.notJoinable();
+        node.update(UPDATE, () -> {
+            assertThat(outbox.due(CacheSpec.DEFAULT_CLUSTER, 10))
+                    .singleElement()
+                    .extracting(Due::state)
+                    .isEqualTo(State.OPEN);
+            data = "new";
+            return null;
+        });
+        assertThat(outbox.due(CacheSpec.DEFAULT_CLUSTER, 10))
+                .singleElement()
+                .extracting(Due::state)
+                .isEqualTo(State.WAITING);
+
+        round();
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        round();
+        assertThat(outbox.waiting()).isZero();
+        assertThat(read()).isEqualTo("view of new");
+
+        reachRedis();
+        assertThat(outbox.size()).isEqualTo(1);
+        assertThat(outbox.waiting()).as("not delivered again").isZero();
+    }
+
+    /** The marks in Redis cover it before its second end. When that is due they are over. */
+    @Test
+    void aSecondEndThatIsLateIsWritten() {
+        redis.set(bench.store);
+        node.update(UPDATE, () -> data = "new");
+        assertThat(outbox.size()).isZero();
+        redis.set(nowhere);
+        bench.clock.advance(LEASE.plus(PrefixClearing.REPAIR));
+        tick(node);
+        assertThat(messages()).singleElement().satisfies(OutboxClearingTests::namesAll);
+    }
+
+    @Test
+    void aSecondEndInTimeIsNotWritten() {
+        redis.set(bench.store);
+        node.update(UPDATE, () -> data = "new");
+        redis.set(nowhere);
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        tick(node);
+        assertThat(outbox.size()).isZero();
+    }
+
+    private static void namesAll(Message message) {
+        assertThat(message.keys()).containsExactlyInAnyOrder(SOURCES.all().name(), VIEW.name());
+    }
+
+    private List<Message> messages() {
+        return outbox.all(CacheSpec.DEFAULT_CLUSTER, "", 10);
+    }
+
+    /** The steps are updates: the first one comes before the preparation of the commit, the others after it. */
+    private void commitAndDie(Runnable... updates) throws Exception {
+        boolean unused = TwoNodes.inBackground(() -> {
+                    bench.transactions.begin();
+                    updates[0].run();
+                    Objects.requireNonNull(bench.transactions.current()).beforeCommit();
+                    List.of(updates).subList(1, updates.length).forEach(Runnable::run);
+                    data = "new";
+                    outbox.end(true);
+                })
+                .result();
+    }
+
+    /** The node delivers its invalidations, and makes the second end. */
+    private void reachRedis() {
+        redis.set(bench.store);
+        tick(node);
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        tick(node);
+        assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
+    }
+
+    private String read() {
+        return reader.fetch(VIEW, () -> "view of " + reader.fetch(SOURCE, () -> data));
+    }
+
+    private void round() {
+        other.cluster(CacheSpec.DEFAULT_CLUSTER).relay().round();
+    }
+
+    private static void tick(EasyCacheEngine engine) {
+        List.copyOf(engine.cluster(CacheSpec.DEFAULT_CLUSTER).workers()).forEach(RecoveryWorker::tick);
+    }
+
+    private EasyCacheEngine node(EntryStore store) {
+        return EasyCacheEngine.builder(new JacksonValueCodec())
+                .store(CacheSpec.DEFAULT_CLUSTER, store)
+                .transactions(bench.transactions)
+                .background(bench.background)
+                .outbox(outbox)
+                .ticker(bench.clock)
+                .buildStopped();
+    }
+}
