@@ -18,22 +18,34 @@ public final class OutboxGauges implements DisposableBean {
     public OutboxGauges(MeterRegistry registry, @Nullable OutboxAdmin outbox) {
         this.gauges = new OwnGauges(registry);
         if (outbox != null) {
-            add("waiting", "Messages in the outbox that wait to be stored", outbox, OutboxAdmin.Stats::waiting);
+            add("waiting", "Messages in the outbox that wait to be stored", null, outbox, OutboxAdmin.Stats::waiting);
             add(
                     "oldest",
-                    "Seconds since the send of the oldest message in the outbox",
+                    "Time since the send of the oldest message in the outbox",
+                    "seconds",
                     outbox,
                     stats -> stats.oldest().toMillis() / MILLIS);
-            add("refused", "Topics in the outbox whose messages Redis refuses", outbox, OutboxAdmin.Stats::refused);
+            add(
+                    "refused",
+                    "Topics in the outbox whose messages Redis refuses",
+                    null,
+                    outbox,
+                    OutboxAdmin.Stats::refused);
         }
     }
 
-    private void add(String name, String description, OutboxAdmin outbox, ToDoubleFunction<OutboxAdmin.Stats> value) {
+    private void add(
+            String name,
+            String description,
+            @Nullable String unit,
+            OutboxAdmin outbox,
+            ToDoubleFunction<OutboxAdmin.Stats> value) {
         gauges.add(Gauge.builder("delayqueue.outbox." + name, outbox, of -> {
                     OutboxAdmin.Stats stats = of.stats();
                     return stats == null ? Double.NaN : value.applyAsDouble(stats);
                 })
-                .description(description));
+                .description(description)
+                .baseUnit(unit));
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.easykit.delayqueue.engine.ListenerContainer;
 import io.easykit.delayqueue.jackson.JacksonPayloadCodec;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.test.PrometheusRules;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
@@ -32,6 +33,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
@@ -181,7 +183,7 @@ class DelayQueueMetersTests {
         assertThat(gauge("delayqueue.available")).isZero();
         for (Meter meter : registry.getMeters()) {
             String name = meter.getId().getName();
-            if (meter instanceof io.micrometer.core.instrument.Gauge gauge
+            if (meter instanceof Gauge gauge
                     && !isBucket(name)
                     && !Set.of("delayqueue.available", "delayqueue.handlers", "delayqueue.oldest.run")
                             .contains(name)) {
@@ -259,9 +261,15 @@ class DelayQueueMetersTests {
                         .filter(name -> !isBucket(name))
                         .collect(Collectors.toSet()));
         for (Meter meter : registry.getMeters()) {
-            String description = documented.get(meter.getId().getName());
             if (isBucket(meter.getId().getName())) {
                 continue;
+            }
+            String description =
+                    Objects.requireNonNull(documented.get(meter.getId().getName()));
+            if (meter instanceof Gauge) {
+                assertThat("seconds".equals(meter.getId().getBaseUnit()))
+                        .as(description)
+                        .isEqualTo(description.contains(", seconds:"));
             }
             for (Tag tag : meter.getId().getTags()) {
                 boolean isEnum = Set.of("state", "result", "kind").contains(tag.getKey());

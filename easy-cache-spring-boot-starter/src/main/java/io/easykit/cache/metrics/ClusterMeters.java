@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of each Redis: {@code easycache.available} and {@code easycache.forced} (1 or 0), {@code easycache.undelivered},
@@ -46,18 +47,21 @@ public final class ClusterMeters implements MeterBinder {
                     id,
                     "waiting",
                     "Invalidations in the outbox that are not delivered",
+                    null,
                     OutboxBacklog::waiting);
             outbox(
                     registry,
                     id,
                     "delivered",
                     "Invalidations in the outbox that are delivered",
+                    null,
                     OutboxBacklog::delivered);
             outbox(
                     registry,
                     id,
                     "oldest",
-                    "Age of the oldest undelivered invalidation in the outbox, in seconds",
+                    "Age of the oldest undelivered invalidation in the outbox",
+                    "seconds",
                     backlog -> backlog.oldest().toMillis() / 1000.0);
         }
     }
@@ -72,12 +76,18 @@ public final class ClusterMeters implements MeterBinder {
 
     /** NaN on nodes that do not count the outbox. */
     private void outbox(
-            MeterRegistry registry, String id, String name, String description, ToDoubleFunction<OutboxBacklog> value) {
+            MeterRegistry registry,
+            String id,
+            String name,
+            String description,
+            @Nullable String unit,
+            ToDoubleFunction<OutboxBacklog> value) {
         Gauge.builder("easycache.outbox." + name, cache, all -> {
                     OutboxBacklog backlog = all.outboxBacklog(id);
                     return backlog == null ? Double.NaN : value.applyAsDouble(backlog);
                 })
                 .description(description)
+                .baseUnit(unit)
                 .tag("cluster", id)
                 .register(registry);
     }

@@ -11,6 +11,7 @@ import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.test.PrometheusRules;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -107,9 +108,15 @@ class CacheMetersTests {
                         .map(meter -> meter.getId().getName())
                         .collect(Collectors.toSet()));
         for (Meter meter : registry.getMeters()) {
-            String description = documented.get(meter.getId().getName());
+            String description =
+                    Objects.requireNonNull(documented.get(meter.getId().getName()));
             assertThat(description)
                     .contains("| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " |");
+            if (meter instanceof Gauge) {
+                assertThat("seconds".equals(meter.getId().getBaseUnit()))
+                        .as(description)
+                        .isEqualTo(description.contains("| seconds "));
+            }
             for (Tag tag : meter.getId().getTags()) {
                 boolean isEnum = Set.of("state", "result").contains(tag.getKey());
                 if (!tag.getKey().equals("cluster")) {
