@@ -35,6 +35,15 @@ public final class PrometheusRules {
     private static final Pattern GROUPED_LABELS = Pattern.compile("by \\(([^)]*)\\)");
     private static final Pattern SHOWN_LABEL = Pattern.compile("\\$labels\\.(\\w+)");
 
+    /** Heading of the table of all rules in the operations page of a product. */
+    private static final String HEADING = "\n## Alerting rules\n";
+
+    private static final String RUNBOOK =
+            "https://github.com/easykit/easykit/blob/main/docs/%s/operations.md#alerting-rules";
+
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(\\w+)` (?:\\| [^|]+ ){3}\\|$");
+
+    private final String group;
     private final String series;
     private final List<Map<String, Object>> rules;
     private final String tests;
@@ -42,10 +51,11 @@ public final class PrometheusRules {
     /**
      * Reads them.
      *
-     * @param group  name of the group of rules
+     * @param group  name of the group of rules, and of the folder of the product in the documentation
      * @param series beginning of the names of its series
      */
     public PrometheusRules(String group, String series) throws IOException {
+        this.group = group;
         this.series = series;
         this.rules = rules(group);
         this.tests = Files.readString(FOLDER.resolve("easykit-rules-tests.yml"));
@@ -106,6 +116,19 @@ public final class PrometheusRules {
         while (metric.find()) {
             assertThat(series(registry)).containsKey(metric.group(1));
         }
+    }
+
+    /** Checks that each rule has a row in the table of its product, and each row a rule, and that each alert leads there. */
+    public void requireRows() throws IOException {
+        String page = Files.readString(FOLDER.resolveSibling(group).resolve("operations.md"));
+        assertThat(page).containsOnlyOnce(HEADING);
+        String section =
+                page.substring(page.indexOf(HEADING) + HEADING.length()).split("\n## ", 2)[0];
+        assertThat(ROW.matcher(section).results().map(row -> row.group(1)))
+                .containsExactlyElementsOf(
+                        rules.stream().map(rule -> (String) rule.get("alert")).toList());
+        assertThat(rules).allSatisfy(rule -> assertThat(String.valueOf(rule.get("annotations")))
+                .endsWith("runbook_url=" + RUNBOOK.formatted(group) + "}"));
     }
 
     /** Names and labels as Prometheus gets them, with the values that are registered. */

@@ -288,9 +288,12 @@ class DelayQueueMetersTests {
 
     @Test
     void areThoseOfTheRulesForPrometheus() throws IOException {
+        OutboxGauges outbox = new OutboxGauges(registry, new CountedOutbox());
         PrometheusRules rules = new PrometheusRules("delay-queue", "delayqueue");
         assertThat(rules.count()).isGreaterThanOrEqualTo(12);
         rules.requireMeters(registry);
         rules.requireTests(registry);
+        rules.requireRows();
+        outbox.destroy();
     }
 }

@@ -134,5 +134,6 @@ class CacheMetersTests {
         assertThat(rules.count()).isGreaterThanOrEqualTo(10);
         rules.requireMeters(registry);
         rules.requireTests(registry);
+        rules.requireRows();
     }
 }
