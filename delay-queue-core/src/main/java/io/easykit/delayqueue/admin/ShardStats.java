@@ -94,7 +94,10 @@ public record ShardStats(
         }
     }
 
-    /** Messages sent, minus messages ended, minus messages present: 0, unless keys were changed by hand. */
+    /**
+     * Messages sent, minus messages ended, minus messages present: 0, unless keys were changed by hand or evicted, or a script
+     * failed half way. A fail-over that loses messages loses their counts with them, so it does not show here.
+     */
     public long imbalance() {
         long ended = counters.acknowledged() + counters.cancelled() + counters.purged();
         return counters.sent() - ended - waiting - inFlight - dead;

@@ -146,7 +146,7 @@ public record TopicStats(String topic, SortedMap<Integer, ShardStats> byNumber, 
                 .orElse(null);
     }
 
-    /** Messages sent, minus messages ended, minus messages present, of all shards: 0, unless keys were changed by hand. */
+    /** The {@link ShardStats#imbalance} of all shards: 0, unless keys were changed by hand or evicted, or a script failed half way. */
     public long imbalance() {
         return sum(ShardStats::imbalance);
     }

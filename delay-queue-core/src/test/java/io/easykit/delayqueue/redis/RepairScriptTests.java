@@ -182,6 +182,17 @@ class RepairScriptTests {
         assertThat(shard.store.stats(KEY).imbalance()).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @CsvSource({"5, 3, acknowledged", "2, 3, sent"})
+    void balancesAnImbalanceThatAnOperatorHasAccepted(int sent, int acknowledged, String set) {
+        shard.seed(
+                "SET count:sent " + sent + "\nSET count:acknowledged " + acknowledged + "\nHSET settings miscounted 1");
+
+        assertThat(countersSet()).containsExactly(set);
+        assertThat(shard.store.stats(KEY).imbalance()).isZero();
+        assertThat(shard.state()).doesNotContain("miscounted");
+    }
+
     @Test
     void endsALeaseThatIsImpossiblyLong() {
         shard.seed(

@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.redis;
 
+import static io.easykit.delayqueue.redis.TestShard.at;
+import static io.easykit.delayqueue.redis.TestShard.claim;
 import static io.easykit.delayqueue.redis.TestShard.in;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +10,8 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.admin.ShardStats;
+import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.redis.DedicatedConnections;
@@ -23,6 +27,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +37,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Sends that wait until replicas have the message, against servers with replicas. */
+/** Sends that wait until replicas have the message, and what a promoted replica has, against servers with replicas. */
 class ReplicationIntegrationTests {
 
     private static final ShardKey SHARD = new ShardKey("orders", 0);
@@ -208,6 +214,42 @@ class ReplicationIntegrationTests {
 
         assertThat(store.sendReplicated(new ShardKey("spread", 0), List.of(in("b", 0, "b")), new ReplicaWait(1, LONG)))
                 .isEqualTo(new Replicated(List.of(SendOutcome.STORED), 1));
+    }
+
+    /** Redis replicates each script as a whole, so messages and their counts are lost together. */
+    @Test
+    void aPromotedReplicaThatLacksWritesHasALedgerThatBalances() throws Exception {
+        RedisServer master = open(RedisServer.start());
+        RedisServer replica = replicaOf(master);
+        RedisQueueStore store = store(standalone(master));
+        AtomicBoolean ended = new AtomicBoolean();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        opened.add(thread::shutdownNow);
+        Future<?> traffic = thread.submit(() -> sendAndAcknowledge(store, ended::get));
+        await().until(() -> keysOf(replica).size() > 100);
+
+        replica.promote();
+        ShardStats promoted = store(standalone(replica)).stats(SHARD);
+        await().until(() -> acknowledged(store) > promoted.counters().acknowledged() + 50);
+        ended.set(true);
+        traffic.get(30, TimeUnit.SECONDS);
+
+        assertThat(promoted.counters().sent()).isPositive();
+        assertThat(promoted.imbalance()).isZero();
+        assertThat(store.stats(SHARD).imbalance()).isZero();
+    }
+
+    private static void sendAndAcknowledge(RedisQueueStore store, BooleanSupplier ended) {
+        for (int i = 0; !ended.getAsBoolean(); i++) {
+            store.send(SHARD, List.of(at("due" + i, 1, "a"), in("later" + i, 3_600_000, "b")));
+            List<Delivery> claimed =
+                    store.claim(SHARD, claim("o", i + 1, 1, 30_000)).deliveries();
+            store.acknowledge(SHARD, claimed.stream().map(Delivery::lease).toList());
+        }
+    }
+
+    private static long acknowledged(RedisQueueStore store) {
+        return store.stats(SHARD).counters().acknowledged();
     }
 
     private RedisServer replicaOf(RedisServer master) {

@@ -62,7 +62,7 @@ final class TopicGauges {
                 of -> of.places(topic));
         gauge(
                 "delayqueue.ledger.imbalance",
-                "Messages sent, minus ended, minus present: 0 unless keys were changed by hand",
+                "Messages sent, minus ended, minus present: 0 unless keys were changed by hand or evicted",
                 tags,
                 of -> of.stats(topic).imbalance());
         for (AlertLimits.Kind kind : AlertLimits.Kind.values()) {
