@@ -319,7 +319,6 @@ class StoppedClusterTests extends TwoNodes {
     /** An update after the stop. */
     @Test
     void reportsAnUpdateAfterTheStopAlthoughItFails() {
-        bench.store.inParts(3);
         EasyCacheEngine stopped = stopped();
         bench.store.failNext(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
         bench.store.onLost(() -> bench.store.onNext(Operation.RAISE_EPOCH, StoppedClusterTests::fail));
