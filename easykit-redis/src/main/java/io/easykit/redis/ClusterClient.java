@@ -36,23 +36,23 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.DirectFieldAccessor;
 
 /**
- * A client of a cluster that reads the topology over the connections it has, and that can leave one node.
+ * A client of a cluster that reads the topology over the connections it has, and that can leave one server.
  *
- * <p>Lettuce makes a connection to each node whenever it reads the topology, with a TLS handshake and a login. It does so once a
+ * <p>Lettuce makes a connection to each server whenever it reads the topology, with a TLS handshake and a login. It does so once a
  * second while a master is away, for each product and process. On a busy machine the calls to healthy masters wait for these
  * handshakes. This client sends {@code CLUSTER NODES} over connections that carry commands anyway, and uses the latest reply. It reads
  * the topology in Lettuce's way if there is no connection, and each time after {@link #MOST_UNCHANGED} readings that found nothing new:
- * the nodes it is connected to may be cut off from the others.
+ * the servers it is connected to may be cut off from the others.
  *
- * <p>If several nodes send no reply, the machine is too busy, and more connections would not help it: the topology stays as it is,
- * and the reading counts {@link #UNANSWERED} times. If only one node was connected, all are read, and connections to other masters
+ * <p>If several servers send no reply, the machine is too busy, and more connections would not help it: the topology stays as it is,
+ * and the reading counts {@link #UNANSWERED} times. If only one server was connected, all are read, and connections to other masters
  * are made for the next time.
  */
 final class ClusterClient extends RedisClusterClient {
 
     private static final Logger log = LoggerFactory.getLogger(ClusterClient.class);
 
-    /** Consecutive readings over present connections that found nothing new, before all nodes are read. */
+    /** Consecutive readings over present connections that found nothing new, before all servers are read. */
     static final int MOST_UNCHANGED = 10;
 
     static final int UNANSWERED = 3;
@@ -60,7 +60,7 @@ final class ClusterClient extends RedisClusterClient {
     /** Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public. */
     static final String ADDRESSES = "initialUris";
 
-    /** Maximum number of nodes to read the topology from. In a large cluster they are chosen at random. */
+    /** Maximum number of servers to read the topology from. In a large cluster they are chosen at random. */
     private static final int SOURCES = 5;
 
     private final Map<RedisChannelHandler<?, ?>, Line> lines = new ConcurrentHashMap<>();
@@ -166,7 +166,7 @@ final class ClusterClient extends RedisClusterClient {
     }
 
     /**
-     * Closes the connections to one node. Lettuce connects to it again. Commands in flight to it fail; other nodes are not
+     * Closes the connections to one server. Lettuce connects to it again. Commands in flight to it fail; other servers are not
      * affected.
      *
      * @return a future that is true if there was such a connection
@@ -190,7 +190,7 @@ final class ClusterClient extends RedisClusterClient {
         return lines.values().stream().filter(line -> line.connection.isOpen());
     }
 
-    /** A connection to one node. */
+    /** A connection to one server. */
     private static final class Line {
 
         private final StatefulRedisConnectionImpl<?, ?> connection;

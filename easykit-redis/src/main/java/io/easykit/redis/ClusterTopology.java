@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The nodes of a cluster, by the present topology of the driver. Without a cluster there is one node without a name.
+ * The servers of a Redis Cluster, by the present topology of the driver. Without a Redis Cluster there is one server without a name.
  *
  * <p>A master that is new counts as a connection that was made again, whoever has read the topology: the driver also reads it by
  * itself, and may have a connection to a server that was a master before.
@@ -47,8 +47,8 @@ final class ClusterTopology {
         }
     }
 
-    /** Names the node that serves the key. */
-    String nodeOf(byte[] key) {
+    /** Names the server of the key. */
+    String serverOf(byte[] key) {
         RedisClusterClient cluster = clientUnlessStopped();
         if (cluster == null) {
             return SINGLE;
@@ -86,9 +86,9 @@ final class ClusterTopology {
     }
 
     /**
-     * Connects again to one node, in the background. The connections to other nodes stay.
+     * Connects again to one server, in the background. The connections to other servers stay.
      *
-     * @param name from {@link #nodeOf}
+     * @param name from {@link #serverOf}
      * @return whether the client can do this; only one of {@link DedicatedConnections} can
      */
     boolean reconnect(RedisClusterClient cluster, String name) {

@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Views of a cluster: what its nodes reply to {@code CLUSTER NODES}. */
+/** Views of a cluster: what its servers reply to {@code CLUSTER NODES}. */
 final class ClusterViews {
 
     private static final int NO_SLOTS = -1;
@@ -21,10 +21,10 @@ final class ClusterViews {
      * Returns the latest of some views: the one with the highest configuration epoch. A replica that is promoted, and a master that
      * takes over a slot, have a higher epoch than all before.
      *
-     * @param replies of one node each
-     * @param known the present topology; its addresses are used for nodes that return none for themselves
-     * @param filter nodes that the application wants to use
-     * @return null if no view has a node with slots, as that of a node that was removed from its cluster
+     * @param replies of one server each
+     * @param known the present topology; its addresses are used for servers that return none for themselves
+     * @param filter servers that the application wants to use
+     * @return null if no view has a server with slots, as that of a server that was removed from its cluster
      */
     static @Nullable Partitions latest(
             Collection<String> replies, Partitions known, Predicate<RedisClusterNode> filter) {

@@ -32,7 +32,7 @@ import redis.clients.jedis.util.Pool;
  */
 final class DedicatedJedis extends JedisConnectionFactory {
 
-    /** Maximum number of calls to one node at a time. Further ones wait. */
+    /** Maximum number of calls to one server at a time. Further ones wait. */
     private static final int CONNECTIONS = 16;
 
     /** Jedis reads the topology again after the last attempt. */

@@ -38,29 +38,29 @@ final class FailureDetector {
     private final ClusterTopology topology;
     private final Transfers transfers;
     private final Duration commandTimeout;
-    private final Duration silenceOfANode;
+    private final Duration silenceOfServer;
     private final Map<String, ReplyWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong lastReplacement = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final AtomicLong lastRefresh = new AtomicLong(System.nanoTime() - LEAST_PAUSE.toNanos());
     private final AtomicLong lastLogged = new AtomicLong(System.nanoTime() - LOG_PAUSE.toNanos());
 
-    /** @param silenceOfANode silence of a cluster node after which the connections to this node are replaced */
+    /** @param silenceOfServer silence of a server of a Redis Cluster after which the connections to it are replaced */
     FailureDetector(
             SharedConnection connection,
             ClusterTopology topology,
             Transfers transfers,
             Duration commandTimeout,
-            Duration silenceOfANode) {
+            Duration silenceOfServer) {
         this.connection = connection;
         this.topology = topology;
         this.transfers = transfers;
         this.commandTimeout = commandTimeout;
-        this.silenceOfANode = silenceOfANode;
+        this.silenceOfServer = silenceOfServer;
     }
 
     /** The watch of the server of a key. */
     ReplyWatch watchOf(byte[] key) {
-        return watches.computeIfAbsent(topology.nodeOf(key), ReplyWatch::new);
+        return watches.computeIfAbsent(topology.serverOf(key), ReplyWatch::new);
     }
 
     /**
@@ -113,7 +113,7 @@ final class FailureDetector {
             log.debug("Refreshing the topology of the Redis cluster, because of a connection: {}", reason);
             topology.refresh(cluster);
         }
-        if (silence.compareTo(silenceOfANode) >= 0 && isDue(lastReplacement, LEAST_PAUSE)) {
+        if (silence.compareTo(silenceOfServer) >= 0 && isDue(lastReplacement, LEAST_PAUSE)) {
             watches.remove(watch.server());
             if (topology.reconnect(cluster, watch.server())) {
                 logReplacement(reason);

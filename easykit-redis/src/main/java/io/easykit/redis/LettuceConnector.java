@@ -36,15 +36,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *       lost for {@link FailureDetector#DISCONNECTED}, has the same effect at once.
  *   <li>If the sentinels name another master, the connection is replaced, although the former one still replies
  *       ({@link SentinelWatch}).
- *   <li>In a cluster each node is watched separately, and the topology is refreshed instead, after
+ *   <li>In a cluster each server is watched separately, and the topology is refreshed instead, after
  *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}. If a node is silent for {@link FailureDetector#SILENCE_OF_A_NODE} although
- *       it is still the master, the connections to it are made again. Connections to healthy nodes always stay, and a refresh
+ *       it is still the master, the connections to it are made again. Connections to healthy servers always stay, and a refresh
  *       makes no others ({@link ClusterClient}).
  *   <li>Connecting runs on a separate thread. Callers wait for it as for a reply, at most for the command timeout. If a
  *       caller has given up by then, its command is not sent.
  *   <li>A connection that took {@link SharedConnection#SLOW_CONNECT} or longer is made a second time: its server may be a former master
  *       that hung, and another one may have been promoted since the address was resolved. In a cluster this is not
- *       needed, because nodes redirect commands.
+ *       needed, because servers redirect commands.
  *   <li>A failed connection attempt is repeated, also without further calls, for {@link SharedConnection#WANTED} after the last call.
  *       So an application that calls once a second finds a promoted server as soon as one that calls all the time.
  * </ul>
@@ -92,11 +92,11 @@ public final class LettuceConnector {
             LettuceConnectionFactory factory,
             Duration commandTimeout,
             Duration firstConnectionTimeout,
-            Duration silenceOfANode) {
+            Duration silenceOfServer) {
         this.connection = new SharedConnection(factory);
         this.topology = new ClusterTopology(factory, connection);
         this.failures =
-                new FailureDetector(connection, topology, Transfers.of(factory), commandTimeout, silenceOfANode);
+                new FailureDetector(connection, topology, Transfers.of(factory), commandTimeout, silenceOfServer);
         this.sentinels = SentinelWatch.of(factory, connection, failures::otherMaster);
         this.commandTimeout = commandTimeout;
         this.firstConnectionTimeout = firstConnectionTimeout;
@@ -136,16 +136,16 @@ public final class LettuceConnector {
         SharedConnection.Attempt unused = connection.get();
     }
 
-    /** Names the node that serves the key, as far as the driver knows. */
-    String nodeOf(byte[] key) {
-        return topology.nodeOf(key);
+    /** Names the server of the key, as far as the driver knows. */
+    String serverOf(byte[] key) {
+        return topology.serverOf(key);
     }
 
     /**
      * Sends a command and waits for its reply. Waits at most twice the command timeout: once for a connection, once for
      * the reply.
      *
-     * @param key a key of the command; selects the node in a cluster
+     * @param key a key of the command; selects the server in a cluster
      * @throws RedisCommandInterruptedException if the thread is interrupted; its interrupt flag stays set. If it was
      *     set before the call, or there is no connection yet, nothing is sent
      * @throws NotConnectedException if there was no connection; nothing was sent
@@ -189,7 +189,7 @@ public final class LettuceConnector {
     /**
      * Sends a command.
      *
-     * @param key a key of the command; selects the node in a cluster
+     * @param key a key of the command; selects the server in a cluster
      */
     public <T> CompletionStage<T> call(
             byte[] key, Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {

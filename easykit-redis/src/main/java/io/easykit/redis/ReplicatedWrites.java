@@ -60,7 +60,7 @@ public final class ReplicatedWrites implements AutoCloseable {
 
     private final LettuceConnectionFactory original;
     private final Duration firstConnectionTimeout;
-    private final Duration silenceOfANode;
+    private final Duration silenceOfServer;
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private @Nullable Connections connections;
@@ -86,10 +86,10 @@ public final class ReplicatedWrites implements AutoCloseable {
         this(original, firstConnectionTimeout, FailureDetector.SILENCE_OF_A_NODE);
     }
 
-    ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout, Duration silenceOfANode) {
+    ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout, Duration silenceOfServer) {
         this.original = original;
         this.firstConnectionTimeout = firstConnectionTimeout;
-        this.silenceOfANode = silenceOfANode;
+        this.silenceOfServer = silenceOfServer;
     }
 
     /**
@@ -123,7 +123,7 @@ public final class ReplicatedWrites implements AutoCloseable {
         Connections own = connections();
         requirePermission(own, key);
         Write<T> pending = new Write<>(key, new AsyncCommand<>(write.get()), replicas, timeout);
-        lanes.computeIfAbsent(own.connector.nodeOf(key), node -> new Lane()).add(own, pending);
+        lanes.computeIfAbsent(own.connector.serverOf(key), server -> new Lane()).add(own, pending);
         Duration most = own.commandTimeout.plus(timeout).multipliedBy(2).plus(firstConnectionTimeout);
         try {
             return wait.get(pending.result, most.plus(TIMER_SLACK));
@@ -160,7 +160,7 @@ public final class ReplicatedWrites implements AutoCloseable {
             factory.start();
             present = new Connections(
                     factory,
-                    new LettuceConnector(factory, commandTimeout, firstConnectionTimeout, silenceOfANode),
+                    new LettuceConnector(factory, commandTimeout, firstConnectionTimeout, silenceOfServer),
                     commandTimeout);
             connections = present;
         }
@@ -194,7 +194,7 @@ public final class ReplicatedWrites implements AutoCloseable {
         return ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection();
     }
 
-    /** Commands that are sent to one node of a cluster are not redirected, and the driver does not notice that it should be. */
+    /** Commands that are sent to one server of a cluster are not redirected, and the driver does not notice that it should be. */
     private void onFailure(Connections own, Throwable failure) {
         boolean moved = String.valueOf(failure.getMessage()).startsWith("MOVED ");
         if (moved

@@ -12,7 +12,7 @@ final class ReplyWatch {
     /** Time at which the first unanswered command was sent, from {@link System#nanoTime}. */
     private volatile long unansweredSince = ANSWERED;
 
-    /** @param server from {@link ClusterTopology#nodeOf} */
+    /** @param server from {@link ClusterTopology#serverOf} */
     ReplyWatch(String server) {
         this.server = server;
     }

@@ -19,7 +19,7 @@ public interface ScriptExecutor {
     /**
      * Runs a script.
      *
-     * @param keys the first one selects the node in a cluster
+     * @param keys the first one selects the server in a cluster
      * @return completed within the timeouts of the driver; already, if the driver {@linkplain #isBlocking blocks}
      */
     CompletionStage<@Nullable Object> run(LuaScript script, ScriptReply reply, byte[][] keys, byte[][] arguments);

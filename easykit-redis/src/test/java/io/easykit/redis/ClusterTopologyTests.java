@@ -20,7 +20,7 @@ class ClusterTopologyTests {
         ClusterTopology topology = new ClusterTopology(factory, new SharedConnection(factory));
         factory.stop();
         try {
-            assertThat(topology.nodeOf("key".getBytes(UTF_8))).isEmpty();
+            assertThat(topology.serverOf("key".getBytes(UTF_8))).isEmpty();
             assertThat(topology.masters()).isEmpty();
         } finally {
             factory.destroy();

@@ -333,8 +333,8 @@ class LettuceConnectorIntegrationTests {
         assertThat(reconnects).isEmpty();
     }
 
-    private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfANode) {
-        LettuceConnector connector = new LettuceConnector(factory, TIMEOUT, Duration.ofSeconds(5), silenceOfANode);
+    private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfServer) {
+        LettuceConnector connector = new LettuceConnector(factory, TIMEOUT, Duration.ofSeconds(5), silenceOfServer);
         connector.onReconnect(reconnects::add);
         return connector;
     }

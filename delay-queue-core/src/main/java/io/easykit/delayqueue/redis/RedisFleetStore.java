@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 
-/** The registry of topics and nodes in Redis. Its keys share one hash tag, so a cluster keeps all of them on one node. */
+/** The registry of topics and nodes in Redis. Its keys share one hash tag, so a cluster keeps all of them on one master. */
 final class RedisFleetStore implements FleetStore {
 
     /** Larger fleets are cut; a page more is read than nodes come and go meanwhile. */

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Spells all keys and channels of the queue. The keys of a shard share the hash tag {@code {topic:shard}}, so a cluster
- * keeps them on one node. The scripts derive the other keys of a shard from its prefix.
+ * keeps them on one master. The scripts derive the other keys of a shard from its prefix.
  *
  * @param keyPrefix start of every key and channel. Applications with different prefixes can share one Redis. Braces are
  *     refused, because they would change the hash tag; so are the pattern characters of ACL rules.
@@ -20,7 +20,7 @@ record RedisKeys(String keyPrefix) {
     }
 
     /**
-     * Keys that share a hash tag, and so a node of a cluster.
+     * Keys that share a hash tag, and so a master of a Redis Cluster.
      *
      * @param name   for messages
      * @param prefix start of these keys; no key has this name

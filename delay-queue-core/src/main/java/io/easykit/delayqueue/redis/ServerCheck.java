@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Checks whether Redis, or each reachable node of a cluster, has settings that endanger messages. Commands that are
+ * Checks whether Redis, or each reachable server of a cluster, has settings that endanger messages. Commands that are
  * forbidden, as in managed services, are skipped.
  */
 public final class ServerCheck {
@@ -33,7 +33,7 @@ public final class ServerCheck {
     /**
      * The findings.
      *
-     * @param details  {@code version}, {@code evictionPolicy} and {@code persistence}; all values if there are several nodes
+     * @param details  {@code version}, {@code evictionPolicy} and {@code persistence}; all values if there are several servers
      * @param warnings settings that endanger messages, each with its remedy
      */
     public record Report(Map<String, String> details, List<String> warnings) {
@@ -45,7 +45,7 @@ public final class ServerCheck {
     }
 
     /**
-     * Checks each node that can be reached.
+     * Checks each server that can be reached.
      *
      * @throws StoreUnavailableException if Redis does not answer
      */
@@ -136,7 +136,7 @@ public final class ServerCheck {
         @Nullable Properties ask();
     }
 
-    /** The replies of all nodes. In a cluster the names begin with the node's name. */
+    /** The replies of all servers. In a cluster the names begin with the server's name. */
     private record Answers(@Nullable Properties info, @Nullable Properties saves, @Nullable Properties replicas) {
 
         String info(String name) {

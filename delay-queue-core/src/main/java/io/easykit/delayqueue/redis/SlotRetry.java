@@ -12,12 +12,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Repeats calls that a cluster declines while it moves a slot, within a bound.
  *
- * <p>While a slot moves key by key, its keys lie on two nodes, and Redis answers {@code TRYAGAIN} to a script that names
+ * <p>While a slot moves key by key, its keys lie on two masters, and Redis answers {@code TRYAGAIN} to a script that names
  * several of them. With a stale topology a call may also run out of redirects ({@code MOVED}, {@code ASK}). Redis executes
  * nothing of such a call, so it is repeated with growing pauses. {@code CLUSTERDOWN} means that the slot has no owner. At the
  * end of a move this takes milliseconds; in an outage it lasts, so such a call is repeated for {@link #UNOWNED} only.
  *
- * <p>Only the queue needs this: a script of the cache names one key, which a driver finds on one of the two nodes, and a cache
+ * <p>Only the queue needs this: a script of the cache names one key, which a driver finds on one of the two masters, and a cache
  * goes on without Redis where this would wait.
  */
 final class SlotRetry {

@@ -25,8 +25,8 @@ import org.springframework.data.redis.listener.ChannelTopic;
  * <p>If a number is missing when a later one arrives, wakeups may be lost as well, although the connection was not: a proxy or a
  * replica in between may have changed its server.
  *
- * <p>There is no proof in a cluster: its masters pass wakeups on to the node of the subscriptions, over a connection for each of them,
- * and each publication goes to all nodes.
+ * <p>There is no proof in a cluster: its masters pass wakeups on to the server of the subscriptions, over a connection for each of them,
+ * and each publication goes to all servers.
  */
 final class WakeupProof implements MessageListener {
 

@@ -30,7 +30,7 @@ interface RedisCommands {
         return false;
     }
 
-    /** Whether the server is a cluster, whose nodes fail one by one. Fixed. */
+    /** Whether the server is a cluster, whose masters fail one by one. Fixed. */
     default boolean isCluster() {
         return false;
     }

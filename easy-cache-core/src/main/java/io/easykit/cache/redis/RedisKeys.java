@@ -36,7 +36,7 @@ record RedisKeys(String keyPrefix) {
         return bytes(keyPrefix + "probe");
     }
 
-    /** Written to by probes of one node of a cluster; the tag decides its slot. */
+    /** Written to by probes of one master of a Redis Cluster; the tag decides its slot. */
     byte[] probe(String tag) {
         return bytes(keyPrefix + "probe:{" + tag + "}");
     }
