@@ -126,7 +126,7 @@ public final class DelayQueueEndpoint {
 
     private static <T> T enabled(@Nullable T part) {
         if (part == null) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     503,
                     "The delay queue is disabled: delay-queue.enabled is false.",
                     "Set delay-queue.enabled=true and restart the application.");
@@ -137,7 +137,7 @@ public final class DelayQueueEndpoint {
     private static WebEndpointResponse<Object> reply(Supplier<Object> call) {
         try {
             return new WebEndpointResponse<>(call.get());
-        } catch (Refusal refusal) {
+        } catch (EndpointRefusal refusal) {
             return refusal.problem().reply();
         } catch (StoreUnavailableException away) {
             HttpProblem problem = QueueProblem.of(away);

@@ -29,7 +29,8 @@ final class Fields {
     String required(String name, String example) {
         String value = values.get(name);
         if (value == null) {
-            throw new Refusal(400, "The request has no '" + name + "'.", "Add it, for example " + example + ".");
+            throw new EndpointRefusal(
+                    400, "The request has no '" + name + "'.", "Add it, for example " + example + ".");
         }
         return value;
     }
@@ -84,8 +85,8 @@ final class Fields {
         return last < 0 ? all : all.substring(0, last) + " or " + all.substring(last + 2);
     }
 
-    static Refusal unusable(String name, @Nullable String value, String action) {
-        return new Refusal(
+    static EndpointRefusal unusable(String name, @Nullable String value, String action) {
+        return new EndpointRefusal(
                 400, "'" + LogText.of(String.valueOf(value)) + "' is not usable for '" + name + "'.", action);
     }
 }

@@ -68,7 +68,7 @@ final class QueueReads {
     Object view(String name, Fields fields, boolean shown) {
         View view = byName.get(name);
         if (view == null) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     404,
                     "There is no view '" + LogText.of(name) + "'.",
                     "Use one of " + Fields.listed(names()) + ", or none.");

@@ -69,7 +69,7 @@ final class QueueWrites {
     Map<String, Object> change(String action, Fields fields, String user) {
         Change change = byName.get(action);
         if (change == null) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     404,
                     "There is no action '" + LogText.of(action) + "'.",
                     "Use one of " + Fields.listed(names()) + ".");
@@ -101,7 +101,7 @@ final class QueueWrites {
     }
 
     private static Outcome outcome(String action, RuntimeException failure) {
-        if (failure instanceof Refusal
+        if (failure instanceof EndpointRefusal
                 || failure instanceof IllegalArgumentException
                 || failure instanceof TopicConflictException
                 || failure instanceof UnknownTopicException) {
@@ -126,7 +126,7 @@ final class QueueWrites {
         List<DeadLetterRef> one = List.of(death);
         boolean done = (action.equals("purge") ? admin.purge(topic, one) : admin.redrive(topic, one)).get(0);
         if (!done) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     409,
                     "Message '" + LogText.of(id) + "' is not dead, or has died again since " + death.diedAt()
                             + ". Nothing was changed.",
@@ -143,7 +143,7 @@ final class QueueWrites {
         String id = id(fields);
         String key = NameRules.orderingKey(id);
         if (key == null || !admin.freeKey(topic, key, id)) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     409,
                     "Message '" + LogText.of(id) + "' is not dead, or holds no ordering key. Nothing was changed.",
                     "The path stopped-keys lists the keys that are stopped, with the id of the dead letter.");
@@ -159,7 +159,7 @@ final class QueueWrites {
     private Instant death(String topic, String id) {
         MessageInfo message = admin.find(topic, id).orElseThrow(() -> gone(id)).message();
         if (message.state() != State.DEAD) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     409,
                     "Message '" + LogText.of(id) + "' is " + EnumWords.of(message.state())
                             + ", not dead. Nothing was changed.",
@@ -198,7 +198,7 @@ final class QueueWrites {
         if (due != null && delay == null) {
             return DueTime.at(due);
         }
-        throw new Refusal(
+        throw new EndpointRefusal(
                 400,
                 "A reschedule needs either 'delay' or 'due'.",
                 "Add one of them, for example delay 5m, or 0s for at once.");
@@ -222,13 +222,13 @@ final class QueueWrites {
                 .filter(job -> !job.request().topic().equals(topic))
                 .isPresent();
         if (isOfOther) {
-            throw new Refusal(
+            throw new EndpointRefusal(
                     404,
                     "Topic '" + topic + "' has no job '" + LogText.of(id) + "'.",
                     "The path jobs lists those of the last day.");
         }
         if (!admin.stopJob(id)) {
-            throw new Refusal(409, "The job does not run.", "The path jobs shows its state.");
+            throw new EndpointRefusal(409, "The job does not run.", "The path jobs shows its state.");
         }
         return new Row()
                 .with("topic", topic)
@@ -270,15 +270,15 @@ final class QueueWrites {
         return fields.required("id", "close-918; the path messages lists them");
     }
 
-    static Refusal gone(String id) {
-        return new Refusal(
+    static EndpointRefusal gone(String id) {
+        return new EndpointRefusal(
                 404,
                 "There is no message '" + LogText.of(id)
                         + "': it was acknowledged, cancelled or purged, or never sent.",
                 "The path messages lists those of a topic.");
     }
 
-    private static Refusal unchanged(String id, String state, String action) {
-        return new Refusal(409, "Message '" + LogText.of(id) + "' " + state + ". Nothing was changed.", action);
+    private static EndpointRefusal unchanged(String id, String state, String action) {
+        return new EndpointRefusal(409, "Message '" + LogText.of(id) + "' " + state + ". Nothing was changed.", action);
     }
 }

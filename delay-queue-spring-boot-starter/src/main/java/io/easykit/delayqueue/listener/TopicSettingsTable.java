@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,11 +64,6 @@ public record TopicSettingsTable(
         boolean areOfTopic = topics.getOrDefault(topic, TopicSettings.NONE).hasLimits()
                 || declared.getOrDefault(topic, TopicSettings.NONE).hasLimits();
         return areOfTopic ? settings(topic, TopicSettings.NONE).limits() : FlowLimits.NONE;
-    }
-
-    /** Returns the topics that have their own settings. */
-    public Set<String> configured() {
-        return topics.keySet();
     }
 
     TopicSettings settings(String topic, TopicSettings annotation) {

@@ -27,7 +27,7 @@ class FieldsTests {
     @ValueSource(strings = {"30", " 30 ", "-30", "+30", "soon", "30 parsecs"})
     void refusesADurationWithoutAUnit(String text) {
         assertThatThrownBy(() -> new Fields().with("delay", text).duration("delay"))
-                .isInstanceOfSatisfying(Refusal.class, refusal -> {
+                .isInstanceOfSatisfying(EndpointRefusal.class, refusal -> {
                     assertThat(refusal.problem().status()).isEqualTo(400);
                     assertThat(refusal.problem().action()).contains("with its unit, such as 30s");
                 });

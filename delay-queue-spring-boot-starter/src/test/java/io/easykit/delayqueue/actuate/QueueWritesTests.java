@@ -43,7 +43,7 @@ class QueueWritesTests {
         when(admin.stopJob("j1")).thenReturn(true, false);
 
         assertThat(stopJob()).containsEntry("outcome", "stopping");
-        assertThatThrownBy(this::stopJob).isInstanceOfSatisfying(Refusal.class, refusal -> assertThat(
+        assertThatThrownBy(this::stopJob).isInstanceOfSatisfying(EndpointRefusal.class, refusal -> assertThat(
                         refusal.problem().status())
                 .isEqualTo(409));
         assertThat(kept.get(0)).containsEntry("filter", "job j1").containsEntry("count", 0);
@@ -106,7 +106,7 @@ class QueueWritesTests {
         assertThat(outcome("cancel", new TopicConflictException("4 shards.", "Set 4.")))
                 .isEqualTo("refused");
         assertThatThrownBy(() -> writes.change("cancel", new Fields().with("topic", "orders"), "ada"))
-                .isInstanceOf(Refusal.class);
+                .isInstanceOf(EndpointRefusal.class);
         assertThat(kept.get(kept.size() - 1)).containsEntry("outcome", "refused");
     }
 }
