@@ -111,7 +111,10 @@ public final class Audit implements AuditKeeper {
         return changes.entry(action, caller.name(), caller.from());
     }
 
-    /** One page of entries. Of an old message, users who may not save bodies get its size alone. */
+    /**
+     * One page of entries. Of an old message, users who may not save bodies get its size alone. A text that was searched for is
+     * hidden from users who may not see values.
+     */
     Map<String, Object> page(@Nullable String after, int size, Caller caller) {
         AuditTrail.Page page = trail.page(after, size);
         for (Map<String, Object> entry : page.entries()) {
@@ -121,7 +124,7 @@ public final class Audit implements AuditKeeper {
                 entry.put(OperatorAudit.OLD, shown);
             }
             entry.computeIfPresent("why", (name, why) -> new EnglishText(String.valueOf(why)));
-            entry.computeIfPresent("filter", (name, filter) -> new EnglishText(String.valueOf(filter)));
+            entry.computeIfPresent("filter", (name, filter) -> new EnglishText(shown(String.valueOf(filter), caller)));
         }
         Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("shared", page.shared());
@@ -130,5 +133,10 @@ public final class Audit implements AuditKeeper {
             reply.put("next", page.next());
         }
         return reply;
+    }
+
+    private static String shown(String filter, Caller caller) {
+        int text = caller.seesValues() ? -1 : filter.indexOf(ConsoleApi.TEXT_OF_VALUES);
+        return text < 0 ? filter : filter.substring(0, text) + ConsoleApi.TEXT_OF_VALUES + "******";
     }
 }

@@ -15,6 +15,12 @@ public interface ConsoleApi {
     /** Feature of users who may search messages for a text. */
     String FOR_SEARCHES = "search";
 
+    /**
+     * Begins the part of a {@link Planned#filter} that selects by values, for example by a text in bodies. It is the last part: the
+     * page of the audit hides what follows from users who may not see values.
+     */
+    String TEXT_OF_VALUES = ", text ";
+
     /** Names of the pages and lists that it fills. */
     Set<String> features();
 

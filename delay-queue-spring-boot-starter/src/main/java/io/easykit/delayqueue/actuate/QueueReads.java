@@ -46,8 +46,9 @@ final class QueueReads {
         byName.put(
                 "nodes",
                 (fields, shown) -> fleet.nodes().stream().map(views::node).toList());
-        byName.put(
-                "jobs", (fields, shown) -> admin.jobs().stream().map(views::job).toList());
+        byName.put("jobs", (fields, shown) -> admin.jobs().stream()
+                .map(job -> views.job(job, shown))
+                .toList());
     }
 
     /** Names of the views. */

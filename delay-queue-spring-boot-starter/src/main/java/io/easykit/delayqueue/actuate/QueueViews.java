@@ -244,15 +244,26 @@ public final class QueueViews {
                 .values();
     }
 
-    /** A job without what it has found. */
-    public Map<String, Object> job(Job job) {
-        return jobRow(job).values();
+    /**
+     * A job without what it has found.
+     *
+     * @param shown whether the reader may see bodies and header values. The text of a job may be one of them
+     */
+    public Map<String, Object> job(Job job, boolean shown) {
+        return jobRow(job, shown).values();
     }
 
-    /** A job with the groups, or the matches, that it has found. */
-    public Map<String, Object> jobWithResult(Job job) {
+    /**
+     * A job with the groups, or the matches, that it has found.
+     *
+     * @param shown as in {@link #job}. What a job with a text has found reveals values, too
+     */
+    public Map<String, Object> jobWithResult(Job job, boolean shown) {
+        if (!shown && job.request().filter().text() != null) {
+            return job(job, false);
+        }
         Action action = job.request().action();
-        return jobRow(job)
+        return jobRow(job, shown)
                 .with("groups", action == Action.GROUP ? groups(job.groups()) : null)
                 .with(
                         "matches",
@@ -262,7 +273,7 @@ public final class QueueViews {
                 .values();
     }
 
-    private Row jobRow(Job job) {
+    private Row jobRow(Job job, boolean shown) {
         JobRequest request = job.request();
         JobRequest.Filter filter = request.filter();
         return row().with("id", job.id())
@@ -273,7 +284,7 @@ public final class QueueViews {
                 .with("note", request.note())
                 .with("group", filter.group())
                 .with("olderThanSeconds", filter.olderThan().isZero() ? null : filter.olderThan())
-                .with("text", filter.text())
+                .with("text", shown ? filter.text() : null)
                 .with("diedUntil", filter.diedUntil())
                 .with("perSecond", limit(request.perSecond()))
                 .with("stopAt", limit(request.stopAt()))

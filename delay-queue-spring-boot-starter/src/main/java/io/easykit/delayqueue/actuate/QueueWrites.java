@@ -212,7 +212,7 @@ final class QueueWrites {
                 : request.perSecond(fields.number(
                         "perSecond", request.perSecond(), 1, QueueViews.MAX_RATE, ", or " + QueueViews.UNLIMITED));
         fleet.requireUsed(topic);
-        return views.job(admin.start(request));
+        return views.job(admin.start(request), false);
     }
 
     /** Also stops a job that only another version can read, so its topic is not known here. */

@@ -1,5 +1,6 @@
 package io.easykit.console.queue;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.boot.EnumWords;
 import io.easykit.console.Caller;
 import io.easykit.console.ConsoleApi;
@@ -48,26 +49,28 @@ public final class JobApi implements ConsoleApi {
     @Override
     public Map<String, Read> reads() {
         return Map.of(
-                "jobs", StoreErrors.explained((request, caller) -> jobs(request)),
-                "job", StoreErrors.explained((request, caller) -> reply(found(request.required("id")))));
+                "jobs",
+                StoreErrors.explained(this::jobs),
+                "job",
+                StoreErrors.explained((request, caller) -> reply(found(request.required("id")), caller)));
     }
 
     @Override
     public Map<String, Change> changes() {
         Map<String, Change> changes = new LinkedHashMap<>();
         changes.put("jobs", this::start);
-        changes.put("jobs/stop", (input, caller) -> change(input, "stopped", admin::stopJob));
-        changes.put("jobs/continue", (input, caller) -> change(input, "continued", admin::resumeJob));
+        changes.put("jobs/stop", (input, caller) -> change(input, caller, "stopped", admin::stopJob));
+        changes.put("jobs/continue", (input, caller) -> change(input, caller, "continued", admin::resumeJob));
         return StoreErrors.explained(changes);
     }
 
-    private Map<String, Object> jobs(ConsoleRequest request) {
+    private Map<String, Object> jobs(ConsoleRequest request, Caller caller) {
         String topic = request.parameter("topic");
         List<Map<String, Object>> jobs = admin.jobs().stream()
                 .filter(job -> topic == null
                         || topic.isEmpty()
                         || job.request().topic().equals(topic))
-                .map(job -> shown(views.job(job)))
+                .map(job -> shown(views.job(job, caller.seesValues())))
                 .toList();
         return new LinkedHashMap<>(Map.of("jobs", jobs));
     }
@@ -86,11 +89,11 @@ public final class JobApi implements ConsoleApi {
             fleet.requireUsed(request.topic());
             Job job = admin.start(request);
             meters.count(ConsoleMeters.JOBS, EnumWords.of(request.action()), "started");
-            return new Done(ACCEPTED, reply(job), Map.of("jobId", job.id()));
+            return new Done(ACCEPTED, reply(job, caller), Map.of("jobId", job.id()));
         });
     }
 
-    private Planned change(Input input, String outcome, Predicate<String> change) {
+    private Planned change(Input input, Caller caller, String outcome, Predicate<String> change) {
         String id = input.required("id");
         Job job = found(id);
         String action = EnumWords.of(job.request().action());
@@ -102,7 +105,7 @@ public final class JobApi implements ConsoleApi {
                         "Load the page again.");
             }
             meters.count(ConsoleMeters.JOBS, action, outcome);
-            return new Done(200, reply(found(id)), Map.of("jobId", id));
+            return new Done(200, reply(found(id), caller), Map.of("jobId", id));
         });
     }
 
@@ -181,14 +184,15 @@ public final class JobApi implements ConsoleApi {
         Filter filter = request.filter();
         StringBuilder text = new StringBuilder(EnumWords.of(request.action()));
         append(text, "group", filter.group());
-        append(text, "text", filter.text());
-        append(text, "older than", filter.olderThan().isZero() ? null : filter.olderThan());
+        append(text, "older than", filter.olderThan().isZero() ? null : DurationTexts.text(filter.olderThan()));
         append(text, "died until", filter.diedUntil());
         if (QueueViews.limit(request.perSecond()) != null) {
             text.append(", ").append(request.perSecond()).append(" a second");
         }
         append(text, "stop at", QueueViews.limit(request.stopAt()));
-        return text.toString();
+        return filter.text() == null
+                ? text.toString()
+                : text.append(TEXT_OF_VALUES).append(filter.text()).toString();
     }
 
     private static void append(StringBuilder text, String name, @Nullable Object value) {
@@ -197,8 +201,8 @@ public final class JobApi implements ConsoleApi {
         }
     }
 
-    private Map<String, Object> reply(Job job) {
-        return new LinkedHashMap<>(Map.of("job", shown(views.jobWithResult(job))));
+    private Map<String, Object> reply(Job job, Caller caller) {
+        return new LinkedHashMap<>(Map.of("job", shown(views.jobWithResult(job, caller.seesValues()))));
     }
 
     private static Map<String, Object> shown(Map<String, Object> job) {
