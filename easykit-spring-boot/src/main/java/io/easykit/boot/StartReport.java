@@ -26,6 +26,9 @@ import org.springframework.core.PriorityOrdered;
  *       factory method.
  * </ol>
  *
+ * <p>Ahead-of-time processing at build time checks nothing: only the environment of a start has all settings, such as those that
+ * placeholders name.
+ *
  * <p>Checks that need a connection run later. Auto-configurations import this class. It is registered once.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -37,6 +40,9 @@ public final class StartReport implements BeanFactoryPostProcessor, PriorityOrde
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        if (AheadOfTime.isProcessing()) {
+            return;
+        }
         checks = find(beans);
         Set<Problem> problems = new LinkedHashSet<>();
         checks.forEach(check -> problems.addAll(check.settings(beans)));

@@ -1,5 +1,6 @@
 package io.easykit.cache.aop;
 
+import io.easykit.boot.AheadOfTime;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
@@ -46,8 +47,7 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
             Supplier<CachedMethods> methods, Supplier<EasyCache> cache, Supplier<Futures> futures) {
         return new CacheAdvisor(
                 pointcut((method, type) ->
-                        !CacheAnnotations.cacheable(method, type).isEmpty()
-                                && !methods.get().isRefused(type)),
+                        !CacheAnnotations.cacheable(method, type).isEmpty() && !isRefused(methods, type)),
                 new CacheableInterceptor(methods, cache, futures),
                 READ_ORDER);
     }
@@ -81,8 +81,12 @@ public final class CacheAdvisor extends AbstractPointcutAdvisor {
 
     private static Pointcut updates(Supplier<CachedMethods> methods) {
         return pointcut(
-                (method, type) -> !CacheAnnotations.updateCache(method, type).isEmpty()
-                        && !methods.get().isRefused(type));
+                (method, type) -> !CacheAnnotations.updateCache(method, type).isEmpty() && !isRefused(methods, type));
+    }
+
+    /** Ahead-of-time processing looks for the classes of proxies, and has not the settings that the methods need. */
+    private static boolean isRefused(Supplier<CachedMethods> methods, Class<?> type) {
+        return !AheadOfTime.isProcessing() && methods.get().isRefused(type);
     }
 
     @Override
