@@ -24,8 +24,8 @@ import io.easykit.delayqueue.time.VirtualTime;
 import io.easykit.delayqueue.transaction.SpringTransactions;
 import io.easykit.delayqueue.transaction.TransactionListenerProcessor;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.LazyInitializationExcludeFilter;
@@ -33,7 +33,6 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -188,16 +187,19 @@ public final class DelayQueueAutoConfiguration {
         return (beanName, definition, type) -> DelayListenerBeanPostProcessor.hasListeners(type);
     }
 
+    /** Null without an address, which is read at the start, also if the application was processed ahead of time. */
     @Bean(destroyMethod = "close")
-    @ConditionalOnProperty("delay-queue.webhook.url")
-    AlertWebhook delayQueueAlertWebhook(DelayQueueProperties properties, Environment environment) {
+    @Nullable AlertWebhook delayQueueAlertWebhook(DelayQueueProperties properties, Environment environment) {
         WebhookSettings webhook = properties.webhook();
-        return new AlertWebhook(
-                Objects.requireNonNull(webhook.url()),
-                webhook.template(),
-                webhook.timeout(),
-                environment.getProperty("spring.application.name", ""),
-                AlertWebhook.thread());
+        String url = webhook.url();
+        return url == null
+                ? null
+                : new AlertWebhook(
+                        url,
+                        webhook.template(),
+                        webhook.timeout(),
+                        environment.getProperty("spring.application.name", ""),
+                        AlertWebhook.thread());
     }
 
     /** Only endpoints use it. */

@@ -13,7 +13,6 @@ import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Transactions;
 import io.easykit.delayqueue.transaction.SpringTransactions;
-import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -76,10 +75,10 @@ public final class DelayQueueOutboxAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     OutboxLifecycle delayQueueOutboxLifecycle(ObjectProvider<DelayQueueEngine> engine) {
-        return new OutboxLifecycle(
-                () -> Objects.requireNonNull(engine.getObject().outbox()));
+        return new OutboxLifecycle(() -> engine.getObject().outbox());
     }
 
+    /** An application that was processed ahead of time may have its outbox in the settings of the build only. Then the beans are null. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({DataSourceUtils.class, DataSourceScriptDatabaseInitializer.class})
     @ConditionalOnBean(DataSource.class)
@@ -88,10 +87,13 @@ public final class DelayQueueOutboxAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        SendOutboxSchema delayQueueOutboxSchema(
+        @Nullable SendOutboxSchema delayQueueOutboxSchema(
                 ObjectProvider<DataSource> dataSources,
                 @DelayQueueDataSource ObjectProvider<DataSource> qualified,
                 DelayQueueProperties properties) {
+            if (!properties.hasOutbox()) {
+                return null;
+            }
             OutboxSettings outbox = properties.outbox();
             return new SendOutboxSchema(
                     choose(dataSources, qualified),
@@ -101,11 +103,14 @@ public final class DelayQueueOutboxAutoConfiguration {
 
         @Bean
         @DependsOnDatabaseInitialization
-        JdbcSendOutbox delayQueueOutbox(
+        @Nullable JdbcSendOutbox delayQueueOutbox(
                 ObjectProvider<DataSource> dataSources,
                 @DelayQueueDataSource ObjectProvider<DataSource> qualified,
                 DelayQueueProperties properties,
                 ObjectProvider<Transactions> transactions) {
+            if (!properties.hasOutbox()) {
+                return null;
+            }
             JdbcSendOutbox outbox = new JdbcSendOutbox(
                     choose(dataSources, qualified),
                     properties.keyPrefix(),

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.AheadOfTime;
 import io.easykit.boot.BeanChoice;
 import io.easykit.boot.BoundSettings;
 import io.easykit.boot.Problem;
@@ -60,10 +61,12 @@ final class DelayQueueStartCheck implements StartCheck {
     private static List<Problem> outbox(DelayQueueProperties settings, ConfigurableListableBeanFactory beans) {
         boolean exists = !BeanChoice.of(beans, SendOutbox.class).names().isEmpty();
         if (settings.hasOutbox() && !exists) {
-            return List.of(new Problem(
-                    "delay-queue has an outbox (send-phase is outbox, or outbox.enabled is true), but there is no DataSource,"
-                            + " or spring-boot-jdbc is not on the class path.",
-                    "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or choose another send-phase."));
+            return List.of(AheadOfTime.explain(
+                    new Problem(
+                            "delay-queue has an outbox (send-phase is outbox, or outbox.enabled is true), but there is no DataSource,"
+                                    + " or spring-boot-jdbc is not on the class path.",
+                            "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or choose another send-phase."),
+                    "delay-queue.send-phase=outbox or delay-queue.outbox.enabled=true"));
         }
         if (settings.sendPhase() == SendPhase.OUTBOX && !settings.hasOutbox()) {
             return List.of(Problem.setting(

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.admin.OutboxAdmin;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /** Starts the relay of the outbox before all that may send, and stops it after that. Stop and start may be repeated. */
@@ -13,23 +14,30 @@ final class OutboxLifecycle implements SmartLifecycle {
 
     private static final Duration GRACE = Duration.ofSeconds(2);
 
-    private final Supplier<OutboxAdmin> relay;
+    private final Supplier<@Nullable OutboxAdmin> relay;
     private volatile boolean running;
 
-    OutboxLifecycle(Supplier<OutboxAdmin> relay) {
+    /** @param relay null without an outbox */
+    OutboxLifecycle(Supplier<@Nullable OutboxAdmin> relay) {
         this.relay = relay;
     }
 
     @Override
     public void start() {
-        relay.get().start();
-        running = true;
+        OutboxAdmin present = relay.get();
+        if (present != null) {
+            present.start();
+            running = true;
+        }
     }
 
     @Override
     public void stop() {
         running = false;
-        relay.get().stop(GRACE);
+        OutboxAdmin present = relay.get();
+        if (present != null) {
+            present.stop(GRACE);
+        }
     }
 
     @Override

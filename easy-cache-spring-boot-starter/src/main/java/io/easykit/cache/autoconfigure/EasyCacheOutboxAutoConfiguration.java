@@ -7,6 +7,7 @@ import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
+import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
 import io.easykit.cache.jdbc.JdbcOutbox;
 import io.easykit.cache.jdbc.OutboxSchema;
 import io.easykit.cache.store.Outbox;
@@ -32,7 +33,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.TransactionExecution;
 
-/** Auto-configuration of the outbox in the application's database. */
+/**
+ * Auto-configuration of the outbox in the application's database. An application that was processed ahead of time may have the outbox
+ * in the settings of the build only. Then the beans are null.
+ */
 @AutoConfiguration(
         before = EasyCacheAutoConfiguration.class,
         afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
@@ -50,10 +54,13 @@ public final class EasyCacheOutboxAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    OutboxSchema easyCacheOutboxSchema(
+    @Nullable OutboxSchema easyCacheOutboxSchema(
             ObjectProvider<DataSource> dataSources,
             @EasyCacheDataSource ObjectProvider<DataSource> qualified,
             EasyCacheProperties properties) {
+        if (properties.outbox() != OutboxType.JDBC) {
+            return null;
+        }
         Jdbc jdbc = properties.jdbc();
         return new OutboxSchema(
                 choose(dataSources, qualified),
@@ -62,11 +69,14 @@ public final class EasyCacheOutboxAutoConfiguration {
 
     @Bean
     @DependsOnDatabaseInitialization
-    JdbcOutbox easyCacheOutbox(
+    @Nullable JdbcOutbox easyCacheOutbox(
             ObjectProvider<DataSource> dataSources,
             @EasyCacheDataSource ObjectProvider<DataSource> qualified,
             EasyCacheProperties properties,
             ObjectProvider<Transactions> transactions) {
+        if (properties.outbox() != OutboxType.JDBC) {
+            return null;
+        }
         JdbcOutbox outbox = new JdbcOutbox(
                 choose(dataSources, qualified),
                 properties.keyPrefix(),

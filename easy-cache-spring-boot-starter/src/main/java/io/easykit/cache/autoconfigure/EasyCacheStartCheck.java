@@ -1,5 +1,6 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.boot.AheadOfTime;
 import io.easykit.boot.BeanChoice;
 import io.easykit.boot.BoundSettings;
 import io.easykit.boot.Problem;
@@ -56,7 +57,7 @@ final class EasyCacheStartCheck implements StartCheck {
             problems.addAll(RedisFactoryCheck.problems(beans));
             if (settings.value().outbox() == OutboxType.JDBC
                     && BeanChoice.of(beans, Outbox.class).names().isEmpty()) {
-                problems.add(EasyCacheProperties.noOutbox());
+                problems.add(AheadOfTime.explain(EasyCacheProperties.noOutbox(), "easy-cache.outbox=jdbc"));
             }
         }
         problems.addAll(BeanChoice.several(beans, ValueCodec.class));

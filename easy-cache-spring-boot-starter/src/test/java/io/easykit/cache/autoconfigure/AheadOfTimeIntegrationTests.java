@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
+import io.easykit.cache.jdbc.OutboxSchema;
+import io.easykit.cache.store.Outbox;
 import io.easykit.test.RedisServer;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.test.generate.TestGenerationContext;
@@ -27,6 +32,8 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 
 /** An application whose context was generated at build time, as for a native image, on the JVM. */
 @CompileWithForkedClassLoader
@@ -69,6 +76,24 @@ class AheadOfTimeIntegrationTests {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        DataRedisAutoConfiguration.class,
+        EasyCacheOutboxAutoConfiguration.class,
+        EasyCacheAutoConfiguration.class
+    })
+    public static class StoringApplication {
+
+        @Bean
+        public DataSource dataSource() {
+            return new EmbeddedDatabaseBuilder()
+                    .setType(EmbeddedDatabaseType.H2)
+                    .generateUniqueName(true)
+                    .build();
+        }
+    }
+
     @BeforeEach
     void emptyRedis() {
         RedisServer.shared().flush();
@@ -104,6 +129,48 @@ class AheadOfTimeIntegrationTests {
         });
     }
 
+    /** Such as a secret that only the machine of the start has. */
+    @Test
+    void isBuiltWithPlaceholdersThatOnlyTheStartResolves() {
+        String setting = "easy-cache.command-timeout=${NOT_YET}";
+        generated(Application.class, List.of(setting), initializer -> {
+            try (GenericApplicationContext context = context(setting, "NOT_YET=5s")) {
+                initializer.initialize(context);
+                context.refresh();
+
+                assertThat(context.getBean(EasyCacheProperties.class).commandTimeout())
+                        .isEqualTo(Duration.ofSeconds(5));
+            }
+        });
+    }
+
+    @Test
+    void hasNoOutboxIfOnlyTheBuildHadOne() {
+        generated(StoringApplication.class, List.of("easy-cache.outbox=jdbc"), initializer -> {
+            try (GenericApplicationContext context = context()) {
+                initializer.initialize(context);
+                context.refresh();
+
+                assertThat(context.getBeansOfType(Outbox.class)).isEmpty();
+                assertThat(context.getBeansOfType(OutboxSchema.class)).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void explainsThatAnOutboxWasNotInTheBuild() {
+        generated(StoringApplication.class, List.of(), initializer -> {
+            try (GenericApplicationContext context = context("easy-cache.outbox=jdbc")) {
+                initializer.initialize(context);
+
+                assertThatThrownBy(context::refresh)
+                        .isInstanceOf(InvalidConfigurationException.class)
+                        .hasMessageContaining("was built without easy-cache.outbox=jdbc")
+                        .hasMessageContaining("at the build, too");
+            }
+        });
+    }
+
     private static GenericApplicationContext context(String... settings) {
         GenericApplicationContext context = new GenericApplicationContext();
         TestPropertyValues.of(settings)
@@ -112,12 +179,23 @@ class AheadOfTimeIntegrationTests {
         return context;
     }
 
-    @SuppressWarnings("unchecked")
     private static void generated(Consumer<ApplicationContextInitializer<GenericApplicationContext>> use) {
+        generated(Application.class, List.of(), use);
+    }
+
+    /** @param settings those of the build */
+    @SuppressWarnings("unchecked")
+    private static void generated(
+            Class<?> application,
+            List<String> settings,
+            Consumer<ApplicationContextInitializer<GenericApplicationContext>> use) {
         AnnotationConfigApplicationContext source = new AnnotationConfigApplicationContext();
-        source.register(Application.class);
+        TestPropertyValues.of(settings).applyTo(source);
+        source.register(application);
         TestGenerationContext generation = new TestGenerationContext(AheadOfTimeIntegrationTests.class);
-        ClassName name = new ApplicationContextAotGenerator().processAheadOfTime(source, generation);
+        ClassName name = TestPropertyValues.of("spring.aot.processing=true")
+                .applyToSystemProperties(
+                        () -> new ApplicationContextAotGenerator().processAheadOfTime(source, generation));
         generation.writeGeneratedContent();
         TestCompiler.forSystem().with(generation).compile(compiled -> TestPropertyValues.of("spring.aot.enabled=true")
                 .applyToSystemProperties(() -> {

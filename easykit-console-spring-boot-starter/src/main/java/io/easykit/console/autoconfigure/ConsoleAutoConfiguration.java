@@ -106,6 +106,10 @@ public final class ConsoleAutoConfiguration {
             ObjectProvider<ConsoleApi> apis,
             ObjectProvider<ConsoleMeters> meters,
             ListableBeanFactory beans) {
+        if (!properties.enabled()) {
+            // The condition above was true at the build of an application that was processed ahead of time.
+            return ServedConsole.disabled(properties.path());
+        }
         boolean secured = ConsoleSecurity.isPresent(beans);
         Mode mode = secured
                 ? Mode.ROLES

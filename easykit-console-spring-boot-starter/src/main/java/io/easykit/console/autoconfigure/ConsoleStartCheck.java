@@ -43,7 +43,10 @@ final class ConsoleStartCheck implements StartCheck {
     public List<Problem> settings(ConfigurableListableBeanFactory beans) {
         BoundSettings<ConsoleProperties> bound = bind(environment);
         List<Problem> problems = new ArrayList<>(bound.problems());
-        if (bound.value().openTo() == ConsoleProperties.OpenTo.LOOPBACK && !ConsoleSecurity.isPresent(beans)) {
+        ConsoleProperties settings = bound.value();
+        if (settings.enabled()
+                && settings.openTo() == ConsoleProperties.OpenTo.LOOPBACK
+                && !ConsoleSecurity.isPresent(beans)) {
             requireNoProxy(beans, problems);
         }
         return problems;

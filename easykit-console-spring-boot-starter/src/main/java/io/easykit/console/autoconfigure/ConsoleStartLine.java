@@ -26,7 +26,7 @@ final class ConsoleStartLine implements ApplicationListener<ApplicationReadyEven
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent event) {
-        if (logged) {
+        if (logged || served.isDisabled()) {
             return;
         }
         logged = true;

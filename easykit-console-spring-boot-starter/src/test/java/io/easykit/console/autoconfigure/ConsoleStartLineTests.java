@@ -47,10 +47,20 @@ class ConsoleStartLineTests {
                 .doesNotContain("port");
     }
 
+    @Test
+    void isSilentAboutADisabledConsole(CapturedOutput output) {
+        start(ServedConsole.disabled("/easykit"), new MockEnvironment());
+        assertThat(output).doesNotContain("The console");
+    }
+
     private void start(boolean open, MockEnvironment environment) {
+        start(new ServedConsole(console, "/easykit", "requests", open), environment);
+    }
+
+    private static void start(ServedConsole served, MockEnvironment environment) {
         try (GenericApplicationContext context = new GenericApplicationContext()) {
             context.setEnvironment(environment);
-            new ConsoleStartLine(new ServedConsole(console, "/easykit", "requests", open))
+            new ConsoleStartLine(served)
                     .onApplicationEvent(
                             new ApplicationReadyEvent(new SpringApplication(), new String[0], context, Duration.ZERO));
         }
