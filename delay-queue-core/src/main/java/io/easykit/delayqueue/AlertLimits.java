@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,8 @@ public record AlertLimits(
 
     public AlertLimits {
         if (maxLateness != null && !RetryPolicy.isPossible(maxLateness)) {
-            throw new IllegalArgumentException("An alert limit on age is zero to 3650 days, not " + maxLateness + ".");
+            throw new IllegalArgumentException(
+                    "An alert limit on age is zero to 3650 days, not " + DurationText.of(maxLateness) + ".");
         }
         requireCount(due);
         requireCount(dead);

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,8 +83,8 @@ public sealed interface ErrorAction {
     private static void requirePossible(Duration wait) {
         Objects.requireNonNull(wait, "A retry after null: give the wait, or retry() for that of the policy.");
         if (!RetryPolicy.isPossible(wait)) {
-            throw new IllegalArgumentException(
-                    "A retry after " + wait + " is not possible: give zero to " + RetryPolicy.LONGEST + ".");
+            throw new IllegalArgumentException("A retry after " + DurationText.of(wait)
+                    + " is not possible: give zero to " + DurationText.of(RetryPolicy.LONGEST) + ".");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -86,12 +87,12 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
 
         public Rate {
             if (count < 1 || per.isNegative() || per.isZero() || per.compareTo(LONGEST_PER) > 0) {
-                throw new IllegalArgumentException("rate is " + count + " in " + per
+                throw new IllegalArgumentException("rate is " + count + " in " + DurationText.of(per)
                         + ": give 1 message or more, in a second, a minute or an hour, for example 50/s.");
             }
             if (per.dividedBy(count).compareTo(LEAST_STEP) < 0) {
-                throw new IllegalArgumentException(
-                        "rate is " + count + " in " + per + ": give at most 10000/s, or leave it out for no limit.");
+                throw new IllegalArgumentException("rate is " + count + " in " + DurationText.of(per)
+                        + ": give at most 10000/s, or leave it out for no limit.");
             }
             if (burst < 1 || burst > MAX_BURST) {
                 throw new IllegalArgumentException("burst is " + burst + ": give 1 to " + MAX_BURST + ".");
@@ -134,7 +135,7 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
         public String toString() {
             String unit = per.equals(UNITS.get("s"))
                     ? "s"
-                    : per.equals(UNITS.get("min")) ? "min" : per.equals(UNITS.get("h")) ? "h" : per.toString();
+                    : per.equals(UNITS.get("min")) ? "min" : per.equals(UNITS.get("h")) ? "h" : DurationText.of(per);
             return count + "/" + unit + " with a burst of " + burst;
         }
     }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.NameRules;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -45,7 +46,7 @@ public final class ListenerEndpoint {
         require(
                 lease().compareTo(MIN_LEASE) >= 0 && lease().compareTo(MAX_LEASE) <= 0,
                 id,
-                "lease is " + lease() + ": give 100 ms to 365 days; 30 s is a good one");
+                "lease is " + DurationText.of(lease()) + ": give 100 ms to 365 days; 30 s is a good one");
         require(
                 maxLeaseExpirations() >= 1 && maxLeaseExpirations() <= 1_000_000,
                 id,
@@ -53,16 +54,16 @@ public final class ListenerEndpoint {
         require(
                 RetryPolicy.isPossible(leaseExpiredDelay()),
                 id,
-                "leaseExpiredDelay is " + leaseExpiredDelay() + ": give zero to 3650 days");
+                "leaseExpiredDelay is " + DurationText.of(leaseExpiredDelay()) + ": give zero to 3650 days");
         require(
                 !stopTimeout().isNegative() && stopTimeout().compareTo(MAX_STOP_TIMEOUT) <= 0,
                 id,
-                "stopTimeout is " + stopTimeout() + ": give zero to 365 days");
+                "stopTimeout is " + DurationText.of(stopTimeout()) + ": give zero to 365 days");
         Duration retention = deadLetterRetention();
         require(
                 retention == null || (RetryPolicy.isPossible(retention) && !retention.isZero()),
                 id,
-                "deadLetterRetention is " + retention
+                "deadLetterRetention is " + DurationText.of(retention)
                         + ": give more than zero, at most 3650 days, or leave it out to keep dead letters");
         IdempotencyStore store = idempotencyStore();
         require(
@@ -77,9 +78,9 @@ public final class ListenerEndpoint {
         require(
                 kept == null || kept.compareTo(again) > 0,
                 id,
-                "a handled message may come again for " + again + ", the sum of maxLeaseExpirations times lease and"
-                        + " leaseExpiredDelay and of all waits of the retry policy, and its record is kept for " + kept
-                        + ": give the records a longer retention");
+                "a handled message may come again for " + DurationText.of(Duration.ofMinutes(again.toMinutes() + 1))
+                        + " (maxLeaseExpirations times lease and leaseExpiredDelay, and the waits of all retries), and its"
+                        + " record is kept for " + DurationText.of(kept) + ": give the records a longer retention");
     }
 
     /** Begins a listener with a concurrency of 1, and with the defaults of the builder's methods. */

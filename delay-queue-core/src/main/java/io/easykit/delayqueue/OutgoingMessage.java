@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.support.NameRules;
 import java.lang.reflect.ParameterizedType;
@@ -67,9 +68,9 @@ public record OutgoingMessage(
             NameRules.requireOrderingKey(orderingKey);
         }
         if (sendTimeout != null && !isPossible(sendTimeout)) {
-            throw new IllegalArgumentException("A send timeout of " + sendTimeout
+            throw new IllegalArgumentException("A send timeout of " + DurationText.of(sendTimeout)
                     + " of a message to topic '" + LogText.of(topic) + "' is not possible: give zero to "
-                    + LONGEST_SEND_TIMEOUT + ".");
+                    + DurationText.of(LONGEST_SEND_TIMEOUT) + ".");
         }
         headers.forEach((name, value) -> requireHeader(topic, name, value));
         headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
@@ -271,8 +272,8 @@ public record OutgoingMessage(
                         "A wait for " + replicas + " replicas is not possible: give 1 to " + MOST_REPLICAS + ".");
             }
             if (timeout.toMillis() < 1 || timeout.compareTo(LONGEST) > 0) {
-                throw new IllegalArgumentException(
-                        "A timeout of " + timeout + " for replicas is not possible: give 1ms to 1m, for example 1s.");
+                throw new IllegalArgumentException("A timeout of " + DurationText.of(timeout)
+                        + " for replicas is not possible: give 1ms to 1m, for example 1s.");
             }
         }
 

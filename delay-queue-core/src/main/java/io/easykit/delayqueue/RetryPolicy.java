@@ -1,5 +1,6 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -20,10 +21,12 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
 
     public RetryPolicy {
         require(maxAttempts >= 1, "maxAttempts is " + maxAttempts + ": give at least 1");
-        require(!firstDelay.isNegative(), "firstDelay is " + firstDelay + ": give zero or more");
+        require(!firstDelay.isNegative(), "firstDelay is " + DurationText.of(firstDelay) + ": give zero or more");
         require(multiplier >= 1 && multiplier <= 1000, "multiplier is " + multiplier + ": give 1 to 1000");
-        require(maxDelay.compareTo(firstDelay) >= 0, "maxDelay " + maxDelay + " is less than firstDelay " + firstDelay);
-        require(isPossible(maxDelay), "maxDelay is " + maxDelay + ": give at most 3650 days");
+        require(
+                maxDelay.compareTo(firstDelay) >= 0,
+                "maxDelay " + DurationText.of(maxDelay) + " is less than firstDelay " + DurationText.of(firstDelay));
+        require(isPossible(maxDelay), "maxDelay is " + DurationText.of(maxDelay) + ": give at most 3650 days");
         require(jitter >= 0 && jitter <= 1, "jitter is " + jitter + ": give 0 to 1");
     }
 

@@ -3,6 +3,7 @@ package io.easykit.delayqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ class ErrorActionTests {
     void refusesWaitsThatAreNotPossible(Duration wait) {
         assertThatThrownBy(() -> ErrorAction.retryAfter(wait))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("A retry after " + wait + " is not possible: give zero to PT87600H.");
+                .hasMessage("A retry after " + DurationText.of(wait) + " is not possible: give zero to 3650d.");
         assertThatThrownBy(() -> ErrorAction.retryAfterHeader("5", NOW, wait))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not possible");

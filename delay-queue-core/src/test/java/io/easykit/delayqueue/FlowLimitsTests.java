@@ -60,7 +60,7 @@ class FlowLimitsTests {
         assertThat(new FlowLimits(Rate.parse("50/s"), 20)).hasToString("50/s with a burst of 5, 20 in flight");
         assertThat(FlowLimits.of(Rate.parse("600/min"))).hasToString("600/min with a burst of 1");
         assertThat(FlowLimits.maxInFlight(3)).hasToString("3 in flight");
-        assertThat(FlowLimits.of(new Rate(1, Duration.ofMillis(10), 1))).hasToString("1/PT0.01S with a burst of 1");
+        assertThat(FlowLimits.of(new Rate(1, Duration.ofMillis(10), 1))).hasToString("1/10ms with a burst of 1");
         assertThat(FlowLimits.NONE).hasToString("no limits");
     }
 

@@ -95,7 +95,7 @@ class SettingsReportTests {
         assertThat(bound.problems())
                 .extracting(Problem::description)
                 .satisfiesExactlyInAnyOrder(
-                        text -> assertThat(text).isEqualTo("The setting shop.timeout is PT0.001S."),
+                        text -> assertThat(text).isEqualTo("The setting shop.timeout is 1ms."),
                         text -> assertThat(text).contains("shop.mode is 'slow'"),
                         text -> assertThat(text).contains("shop.nested.size is 0"),
                         text -> assertThat(text).contains("size is 0"),

@@ -56,7 +56,7 @@ class StartProblemsTests {
             "easy-cache.clusters.stock.url is a URL of the scheme 'http'",
             "easy-cache.clusters.price.ssl.bundle is 'none'",
             "delay-queue.enabled is 'maybe'",
-            "delay-queue.command-timeout is PT0S",
+            "delay-queue.command-timeout is 0s",
             "delay-queue.topics.orders.leese",
             "delay-queue.defaults.concurrency is 'many'");
 

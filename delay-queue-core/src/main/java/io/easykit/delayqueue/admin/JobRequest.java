@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.admin;
 
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.NameRules;
 import java.time.Duration;
 import java.time.Instant;
@@ -78,8 +79,8 @@ public final class JobRequest {
                 throw new IllegalArgumentException("A group is named by its key of 16 hexadecimal digits.");
             }
             if (olderThan.isNegative() || olderThan.compareTo(OLDEST) > 0) {
-                throw new IllegalArgumentException(
-                        "An age of " + olderThan + " is not possible: give zero to " + OLDEST.toDays() + " days.");
+                throw new IllegalArgumentException("An age of " + DurationText.of(olderThan)
+                        + " is not possible: give zero to " + OLDEST.toDays() + " days.");
             }
             if (text != null && (text.isBlank() || text.length() > MAX_TEXT)) {
                 throw new IllegalArgumentException(

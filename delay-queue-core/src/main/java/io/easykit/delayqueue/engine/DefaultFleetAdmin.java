@@ -8,6 +8,7 @@ import io.easykit.delayqueue.admin.UnknownTopicException;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -70,7 +71,8 @@ final class DefaultFleetAdmin implements FleetAdmin {
     @Override
     public TopicSeries series(String topic, Duration range) {
         if (range.compareTo(SHORTEST_RANGE) < 0 || range.compareTo(LONGEST_RANGE) > 0) {
-            throw new IllegalArgumentException("A range of " + range + " is not kept: give a minute to 24 hours.");
+            throw new IllegalArgumentException(
+                    "A range of " + DurationText.of(range) + " is not kept: give a minute to 24 hours.");
         }
         TopicShards shards = topics.shardsToLookAt(topic);
         return Sampler.series(topic, shards.home(), shards.keys(), range, store);

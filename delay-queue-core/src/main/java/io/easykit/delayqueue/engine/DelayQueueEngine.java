@@ -19,6 +19,7 @@ import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.Transactions;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
@@ -246,8 +247,8 @@ public final class DelayQueueEngine implements AutoCloseable {
         /** Default maximum time for a send to wait for a store that is away. Default: zero. At most one hour. */
         public Builder sendTimeout(Duration sendTimeout) {
             if (!OutgoingMessage.isPossible(sendTimeout)) {
-                throw new IllegalArgumentException(
-                        "A send timeout of " + sendTimeout + " is not possible: give zero to an hour.");
+                throw new IllegalArgumentException("A send timeout of " + DurationText.of(sendTimeout)
+                        + " is not possible: give zero to an hour.");
             }
             sends.timeout = sendTimeout;
             return this;
@@ -309,15 +310,14 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * Interval of the heartbeats of {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. A node that is silent for
-         * three intervals is forgotten.
+         * Interval of heartbeats, see {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. After three, a node is forgotten.
          *
          * @throws IllegalArgumentException for a longer one: samples are taken each minute, pause requests are kept for an hour
          */
         public Builder heartbeatInterval(Duration interval) {
             if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofMinutes(1)) > 0) {
-                throw new IllegalArgumentException(
-                        "A heartbeat interval of " + interval + " is not possible: give 1 second to a minute.");
+                throw new IllegalArgumentException("A heartbeat interval of " + DurationText.of(interval)
+                        + " is not possible: give 1 second to a minute.");
             }
             this.heartbeatInterval = interval;
             return this;

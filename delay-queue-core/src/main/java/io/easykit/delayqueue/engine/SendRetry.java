@@ -4,6 +4,7 @@ import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.support.DueTime;
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.Comparator;
@@ -167,7 +168,9 @@ final class SendRetry {
             return e.because("Interrupted while the send waited for the store: " + e.getMessage());
         }
         boolean isOver = sinceBegin().compareTo(timeout) >= 0;
-        return isOver ? e.because("Given up after the send timeout of " + timeout + ": " + e.getMessage()) : e;
+        return isOver
+                ? e.because("Given up after the send timeout of " + DurationText.of(timeout) + ": " + e.getMessage())
+                : e;
     }
 
     private Duration sinceBegin() {

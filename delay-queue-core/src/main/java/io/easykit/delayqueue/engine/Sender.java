@@ -5,6 +5,7 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.SendResult;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.Transactions;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
@@ -61,8 +62,8 @@ final class Sender {
     record Settings(Transactions transactions, SendPhase phase, Duration commandTimeout) {
         Settings {
             if (commandTimeout.isZero() || commandTimeout.isNegative()) {
-                throw new IllegalArgumentException(
-                        "A command timeout of " + commandTimeout + " is not possible: give more than zero.");
+                throw new IllegalArgumentException("A command timeout of " + DurationText.of(commandTimeout)
+                        + " is not possible: give more than zero.");
             }
         }
     }

@@ -5,6 +5,8 @@ import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.store.FlowShare;
+import io.easykit.delayqueue.support.DurationText;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -112,9 +114,13 @@ final class TopicSettingsGuard {
         Object ofOther = value.apply(other);
         if (ofOne != null && ofOther != null && !ofOne.equals(ofOther)) {
             throw new TopicConflictException(
-                    "Listener '" + one.id() + "' of topic '" + one.topic() + "' has " + setting + " " + ofOne
-                            + ", and '" + other.id() + "' has " + ofOther + ".",
+                    "Listener '" + one.id() + "' of topic '" + one.topic() + "' has " + setting + " " + text(ofOne)
+                            + ", and '" + other.id() + "' has " + text(ofOther) + ".",
                     "It belongs to the topic: give both listeners the same.");
         }
+    }
+
+    private static String text(Object value) {
+        return value instanceof Duration duration ? DurationText.of(duration) : value.toString();
     }
 }

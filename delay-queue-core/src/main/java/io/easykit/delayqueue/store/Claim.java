@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.store;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
@@ -80,7 +81,9 @@ public record Claim(
                 count >= 1 && count <= QueueStore.MAX_BATCH,
                 () -> "A count is 1 to " + QueueStore.MAX_BATCH + ", not " + count);
         require(besideLost >= 0 && besideLost <= count, () -> "Beside a lost message: 0 to count");
-        require(lease.compareTo(SHORTEST_LEASE) >= 0, () -> "A lease lasts a millisecond at least, not " + lease);
+        require(
+                lease.compareTo(SHORTEST_LEASE) >= 0,
+                () -> "A lease lasts a millisecond at least, not " + DurationText.of(lease));
         require(bytes >= 1, () -> "A claim is of at least one byte, not " + bytes);
         acknowledged = List.copyOf(acknowledged);
     }

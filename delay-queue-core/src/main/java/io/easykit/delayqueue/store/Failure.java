@@ -2,6 +2,7 @@ package io.easykit.delayqueue.store;
 
 import io.easykit.delayqueue.ListenerEndpoint.DeadKeyPolicy;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -20,14 +21,9 @@ public record Failure(Lease lease, @Nullable Duration retryAfter, String error, 
     }
 
     public Failure {
-        require(
-                retryAfter == null || RetryPolicy.isPossible(retryAfter),
-                "A wait of " + retryAfter + " is not possible: give zero to " + RetryPolicy.LONGEST);
-    }
-
-    private static void require(boolean holds, String complaint) {
-        if (!holds) {
-            throw new IllegalArgumentException(complaint + ".");
+        if (retryAfter != null && !RetryPolicy.isPossible(retryAfter)) {
+            throw new IllegalArgumentException("A wait of " + DurationText.of(retryAfter)
+                    + " is not possible: give zero to " + DurationText.of(RetryPolicy.LONGEST) + ".");
         }
     }
 }

@@ -9,7 +9,7 @@
  *   <li>{@link NameRules}: limits of topics, ids and ordering keys, for a store of your own.
  * </ul>
  *
- * <p>{@link LogText} is for the modules of this library, and may change in any release.
+ * <p>{@link LogText} and {@link DurationText} are for the modules of this library, and may change in any release.
  */
 @NullMarked
 package io.easykit.delayqueue.support;

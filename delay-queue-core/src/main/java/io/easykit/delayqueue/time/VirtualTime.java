@@ -93,8 +93,9 @@ public final class VirtualTime {
      */
     public void advance(Duration duration) {
         if (duration.isNegative()) {
-            throw new IllegalArgumentException("Virtual time cannot go back by " + duration.negated()
-                    + ". Send messages that are due earlier, or advance in smaller steps.");
+            throw new IllegalArgumentException(
+                    "Virtual time cannot go back by " + duration.negated().toMillis() + "ms"
+                            + ". Send messages that are due earlier, or advance in smaller steps.");
         }
         enter();
         try {

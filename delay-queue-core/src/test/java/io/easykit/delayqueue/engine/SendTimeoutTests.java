@@ -87,7 +87,7 @@ class SendTimeoutTests {
         assertThatThrownBy(() -> template.send(message("a")))
                 .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
                         .isFalse())
-                .hasMessageContaining("send timeout of PT5S")
+                .hasMessageContaining("send timeout of 5s")
                 .hasMessageContaining("Currently not connected");
 
         assertThat(since(began)).isBetween(FIVE_SECONDS, Duration.ofMillis(5_200));
@@ -447,7 +447,7 @@ class SendTimeoutTests {
         assertThatThrownBy(() -> new TestQueue(builder -> builder.commandTimeout(Duration.ZERO)))
                 .hasMessageContaining("more than zero");
         assertThatThrownBy(() -> message("a").sendTimeout(Duration.ofSeconds(-1)))
-                .hasMessageContaining("zero to PT1H");
+                .hasMessageContaining("zero to 1h");
         assertThatThrownBy(() -> DelayQueueEngine.builder(queue.memory).sendTimeout(Duration.ofDays(1)))
                 .hasMessageContaining("an hour");
     }

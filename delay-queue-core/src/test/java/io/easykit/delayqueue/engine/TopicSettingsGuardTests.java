@@ -48,11 +48,11 @@ class TopicSettingsGuardTests {
                 contradiction(
                         one -> one.leaseExpiredDelay(Duration.ofSeconds(1)),
                         other -> other.leaseExpiredDelay(Duration.ofSeconds(2)),
-                        "leaseExpiredDelay PT2S"),
+                        "leaseExpiredDelay 2s"),
                 contradiction(
                         one -> one.deadLetterRetention(Duration.ofDays(1)),
                         other -> other.deadLetterRetention(Duration.ofDays(2)),
-                        "deadLetterRetention PT48H"),
+                        "deadLetterRetention 2d"),
                 contradiction(one -> one.idempotencyStore(STORE), other -> other, "only 'one' is idempotent"),
                 contradiction(one -> one, other -> other.idempotencyStore(STORE), "only 'other' is idempotent"),
                 contradiction(one -> one.limits(TEN), other -> other, "limits no limits"),

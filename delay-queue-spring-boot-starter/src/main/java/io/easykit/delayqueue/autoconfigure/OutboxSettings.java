@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.boot.SchemaMode;
 import io.easykit.boot.SettingChecks;
 import java.time.Duration;
@@ -36,6 +37,6 @@ record OutboxSettings(
                 !isUsed || lease.dividedBy(COMMAND_TIMEOUTS).compareTo(commandTimeout) >= 0,
                 "outbox.lease",
                 lease,
-                "Choose at least ten times the command-timeout of " + commandTimeout + ".");
+                "Choose at least ten times the command-timeout of " + DurationTexts.text(commandTimeout) + ".");
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.ListenerContainer;
@@ -181,9 +182,9 @@ public final class RedisStartupCheck implements SmartLifecycle {
                                 + " (delay-queue.command-timeout). A few slow calls would expire the lease, and"
                                 + " the message would run again. Set the lease to {} or more.",
                         endpoint.id(),
-                        endpoint.lease(),
-                        properties.commandTimeout(),
-                        least));
+                        DurationTexts.text(endpoint.lease()),
+                        DurationTexts.text(properties.commandTimeout()),
+                        DurationTexts.text(least)));
     }
 
     private static void sleep(Duration pause) {

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jdbc;
 
+import io.easykit.boot.DurationTexts;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -75,7 +76,7 @@ public final class IdempotencyCleanup implements SmartLifecycle {
                     "Old records of handled messages cannot be deleted, so the table delay_queue_handled grows: {}. Check"
                             + " the database, and the right to delete. The next attempt follows in {}.",
                     e.getMessage(),
-                    interval);
+                    DurationTexts.text(interval));
         }
     }
 

@@ -219,8 +219,8 @@ class DelayQueueAutoConfigurationTests {
         runner.withUserConfiguration(Orders.class)
                 .withPropertyValues("delay-queue.topics.orders.lease=900ms")
                 .run(context -> assertThat(output)
-                        .containsOnlyOnce("The lease of listener 'orders' is PT0.9S")
-                        .contains("Set the lease to PT1S or more"));
+                        .containsOnlyOnce("The lease of listener 'orders' is 900ms")
+                        .contains("Set the lease to 1s or more"));
         runner.withUserConfiguration(Orders.class)
                 .withPropertyValues("delay-queue.topics.orders.lease=1s")
                 .run(context -> assertThat(output).containsOnlyOnce("The lease of listener"));
@@ -374,7 +374,7 @@ class DelayQueueAutoConfigurationTests {
     void refusesSettingsThatCannotWork() {
         refuses("delay-queue.command-timeout=0s", failure -> {
             assertThat(StartFailure.analysis(failure)).satisfies(analysis -> {
-                assertThat(analysis.getDescription()).isEqualTo("The setting delay-queue.command-timeout is PT0S.");
+                assertThat(analysis.getDescription()).isEqualTo("The setting delay-queue.command-timeout is 0s.");
                 assertThat(analysis.getAction()).contains("250ms");
             });
         });

@@ -251,8 +251,8 @@ class IdempotentListenerIntegrationTests {
                 runner.withBean(Counting.class)
                         .withPropertyValues(
                                 "delay-queue.idempotency.retention=5m", "delay-queue.defaults.lease-expired-delay=5m"),
-                "a handled message may come again for PT27M",
-                "its record is kept for PT5M",
+                "a handled message may come again for 28m",
+                "its record is kept for 5m",
                 "delay-queue.defaults");
     }
 

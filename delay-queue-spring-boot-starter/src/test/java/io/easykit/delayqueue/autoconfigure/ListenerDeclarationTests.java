@@ -70,8 +70,8 @@ class ListenerDeclarationTests {
                 Arguments.of(NoUnit.class, "backOff is '30', which cannot be read", "with its unit, for example 30s"),
                 Arguments.of(NoUnitInASetting.class, "lease is '500'", "with its unit, for example 30s"),
                 Arguments.of(NoUnitOfDeadLetters.class, "backOff is '-1'", "with its unit, for example 30s"),
-                Arguments.of(TinyLease.class, "lease is PT0.001S: give 100 ms", "Correct it"),
-                Arguments.of(NegativeBackOff.class, "firstDelay is PT-1S", "Correct it"),
+                Arguments.of(TinyLease.class, "lease is 1ms: give 100 ms", "Correct it"),
+                Arguments.of(NegativeBackOff.class, "firstDelay is -1s", "Correct it"),
                 Arguments.of(NoAttempts.class, "maxAttempts is 0", "Correct it"),
                 Arguments.of(HugeBatch.class, "batchSize is 1000: give 1 to 100", "Correct it"),
                 Arguments.of(BatchOfOne.class, "something else than one List", "List<T>"),
@@ -103,7 +103,7 @@ class ListenerDeclarationTests {
                                     .hasSize(4)
                                     .anyMatch(line -> line.contains("'one'") && line.contains("a private method"))
                                     .anyMatch(line -> line.contains("'two'") && line.contains("concurrency is 'many'"))
-                                    .anyMatch(line -> line.contains("'three'") && line.contains("lease is PT0.001S"))
+                                    .anyMatch(line -> line.contains("'three'") && line.contains("lease is 1ms"))
                                     .anyMatch(line -> line.contains("'lazy'") && line.contains("on demand only"));
                             assertThat(analysis.getAction().lines()).hasSize(4);
                         })));

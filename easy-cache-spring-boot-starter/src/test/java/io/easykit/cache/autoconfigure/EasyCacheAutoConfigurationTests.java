@@ -328,8 +328,8 @@ class EasyCacheAutoConfigurationTests {
 
     @Test
     void refusesSettingsThatCannotWork() {
-        refuses("easy-cache.command-timeout=0s", "easy-cache.command-timeout is PT0S", "250ms");
-        refuses("easy-cache.local.ttl=0s", "easy-cache.local.ttl is PT0S", "for example 5s");
+        refuses("easy-cache.command-timeout=0s", "easy-cache.command-timeout is 0s", "250ms");
+        refuses("easy-cache.local.ttl=0s", "easy-cache.local.ttl is 0s", "for example 5s");
         refuses("easy-cache.local.maximum-size=-1", "easy-cache.local.maximum-size is -1", "or 0 for none");
     }
 

@@ -1,5 +1,6 @@
 package io.easykit.cache.test;
 
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.test.FoundEntry.FoundValue;
 import io.easykit.cache.test.FoundEntry.State;
 import java.time.Duration;
@@ -45,7 +46,8 @@ public final class EntryAssert {
      * expired, of the time for which it is kept.
      */
     public EntryAssert expiresIn(Duration time) {
-        return select(", expires in " + time, stored -> stored.left().equals(time));
+        return select(", expires in " + CacheOptions.text(time), stored -> stored.left()
+                .equals(time));
     }
 
     /** It was neither invalidated, nor has it expired. */

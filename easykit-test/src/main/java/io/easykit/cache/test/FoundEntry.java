@@ -3,6 +3,7 @@ package io.easykit.cache.test;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheOptions;
 import io.easykit.cache.ValueCodec;
 import io.easykit.cache.memory.InMemoryCacheStore;
 import io.easykit.cache.store.Envelope;
@@ -80,7 +81,7 @@ record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Upd
             String text = kind == Envelope.Kind.VALUE
                     ? cut(new String(envelope.payload(), UTF_8))
                     : String.valueOf(kind).toLowerCase(Locale.ROOT).replace('_', ' ');
-            return state.name().toLowerCase(Locale.ROOT) + " for " + left + ", value " + text;
+            return state.name().toLowerCase(Locale.ROOT) + " for " + CacheOptions.text(left) + ", value " + text;
         }
     }
 
@@ -133,8 +134,8 @@ record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Upd
         List<String> lines = values.stream().map(FoundValue::toString).collect(Collectors.toList());
         updates.stream()
                 .filter(update -> update.leaseEnds().isAfter(now))
-                .forEach(update -> lines.add(
-                        "a prepared update, whose lease ends in " + Duration.between(now, update.leaseEnds())));
+                .forEach(update -> lines.add("a prepared update, whose lease ends in "
+                        + CacheOptions.text(Duration.between(now, update.leaseEnds()))));
         return lines.isEmpty()
                 ? "there is none"
                 : lines.stream().collect(Collectors.joining("\n  ", "there is:\n  ", ""));

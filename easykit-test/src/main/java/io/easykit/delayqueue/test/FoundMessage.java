@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.easykit.delayqueue.MessageInfo;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
@@ -66,9 +67,12 @@ record FoundMessage(MessageInfo message, @Nullable Bytes body, Instant now, Payl
 
     private String time() {
         return switch (state()) {
-            case WAITING -> left().isNegative() ? "due since " + left().negated() : "due in " + left();
-            case IN_FLIGHT -> "lease ends in " + left();
-            case DEAD -> "died " + left().negated() + " ago";
+            case WAITING ->
+                left().isNegative()
+                        ? "due since " + DurationText.of(left().negated())
+                        : "due in " + DurationText.of(left());
+            case IN_FLIGHT -> "lease ends in " + DurationText.of(left());
+            case DEAD -> "died " + DurationText.of(left().negated()) + " ago";
         };
     }
 

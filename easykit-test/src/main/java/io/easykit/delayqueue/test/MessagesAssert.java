@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.test;
 
 import io.easykit.delayqueue.MessageInfo.State;
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -36,7 +37,7 @@ public final class MessagesAssert {
      */
     public MessagesAssert dueIn(Duration delay) {
         return select(
-                ", due in " + delay,
+                ", due in " + DurationText.of(delay),
                 message -> message.state() == State.WAITING && queue.isAbout(delay, message.left()));
     }
 

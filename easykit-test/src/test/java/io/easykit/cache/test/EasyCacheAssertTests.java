@@ -44,11 +44,11 @@ class EasyCacheAssertTests {
                 () -> assertThat(cache).hasEntry("user", 1).withValue(new User("Bob", 1)),
                 "Expected an entry user::1 with value User[name=Bob, age=1]",
                 "there is:",
-                "fresh for PT9M, value {",
+                "fresh for 9m, value {",
                 "\"Ann\"",
                 "0 hits",
                 "1 misses and 1 loads");
-        fails(() -> assertThat(cache).hasEntry("user", 1).expiresIn(TTL), "expires in PT10M", "fresh for PT9M");
+        fails(() -> assertThat(cache).hasEntry("user", 1).expiresIn(TTL), "expires in 10m", "fresh for 9m");
         fails(() -> assertThat(cache).hasEntry("user", 1).isStale(), "an entry user::1, stale");
         fails(() -> assertThat(cache).hasEntry("user", 1).isExpired(), ", expired");
         fails(() -> assertThat(cache).hasNoEntry("user", 1), "Expected no entry user::1");
@@ -68,7 +68,7 @@ class EasyCacheAssertTests {
         cache.cache().update(List.of(users.key(1)), () -> null);
 
         assertThat(cache).isBeingUpdated("user", 1);
-        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "a prepared update, whose lease ends in PT30S");
+        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "a prepared update, whose lease ends in 30s");
         cache.advance(Duration.ofSeconds(30));
         fails(() -> assertThat(cache).isBeingUpdated("user", 1), "but there is none");
     }

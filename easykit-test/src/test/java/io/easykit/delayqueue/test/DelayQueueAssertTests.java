@@ -65,10 +65,10 @@ class DelayQueueAssertTests {
                         .hasWaiting(TOPIC)
                         .withPayload("reminder")
                         .dueIn(HOUR),
-                "Expected a waiting message in topic 'mails' with payload reminder, due in PT1H",
+                "Expected a waiting message in topic 'mails' with payload reminder, due in 1h",
                 "but there are:",
-                "  waiting: id m1, due in PT1H, payload \"welcome\", headers {tenant=blue}",
-                "  waiting: id m2, due in PT2H, payload \"reminder\"");
+                "  waiting: id m1, due in 1h, payload \"welcome\", headers {tenant=blue}",
+                "  waiting: id m2, due in 2h, payload \"reminder\"");
     }
 
     @Test
@@ -90,8 +90,8 @@ class DelayQueueAssertTests {
                 () -> assertThat(queue).hasDeadLetter(TOPIC).withError("timeout"),
                 "Expected a dead letter in topic 'mails' with an error that contains 'timeout'",
                 "but there are:",
-                "  waiting: id m2, due in PT59M, payload \"reminder\"",
-                "  dead: id m1, died PT58S ago, payload \"welcome\", headers {tenant=blue}, failures 3, error"
+                "  waiting: id m2, due in 59m, payload \"reminder\"",
+                "  dead: id m1, died 58s ago, payload \"welcome\", headers {tenant=blue}, failures 3, error"
                         + " java.lang.IllegalArgumentException: no address",
                 run(HOUR, 1),
                 run(HOUR.plusSeconds(1), 2),
