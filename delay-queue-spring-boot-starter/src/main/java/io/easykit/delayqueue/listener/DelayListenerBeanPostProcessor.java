@@ -231,7 +231,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         MethodRules.requireSynchronous(where);
         MethodRules.requireUncached(where);
         ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
-        ListenerSignature signature = attributes.signature(where);
+        ListenerSignature signature = attributes.signature(where, environment);
         return new Candidate(where, attributes, signature, new ListenerInvoker(() -> exposed(where), signature));
     }
 

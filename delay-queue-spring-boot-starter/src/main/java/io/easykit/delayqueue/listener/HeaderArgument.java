@@ -27,11 +27,12 @@ final class HeaderArgument implements Argument {
     private final TypeDescriptor type;
     private final @Nullable String defaultValue;
 
-    private HeaderArgument(Header header, String name, boolean optional, TypeDescriptor type) {
+    private HeaderArgument(
+            Header header, String name, boolean optional, TypeDescriptor type, @Nullable String defaultValue) {
         this.name = name;
         this.optional = optional;
         this.type = type;
-        this.defaultValue = hasDefault(header) ? header.defaultValue() : null;
+        this.defaultValue = defaultValue;
         this.required = header.required() && !optional && defaultValue == null;
     }
 
@@ -40,7 +41,7 @@ final class HeaderArgument implements Argument {
      *
      * @throws InvalidDelayListenerException if it cannot take a header
      */
-    static Argument of(ListenerMethod where, MethodParameter parameter) {
+    static Argument of(ListenerMethod where, MethodParameter parameter, Placeholders placeholders) {
         Header header = Objects.requireNonNull(parameter.getParameterAnnotation(Header.class));
         String given = header.name().isEmpty() ? header.value() : header.name();
         if (given.isEmpty() && Map.class.isAssignableFrom(parameter.getParameterType())) {
@@ -48,7 +49,7 @@ final class HeaderArgument implements Argument {
         }
         boolean optional = parameter.getParameterType() == Optional.class;
         TypeDescriptor type = new TypeDescriptor(optional ? parameter.nestedIfOptional() : parameter);
-        String name = given.isEmpty() ? parameter.getParameterName() : given;
+        String name = given.isEmpty() ? parameter.getParameterName() : nameOf(where, given, placeholders);
         if (name == null) {
             throw where.problem(
                     "the name of the header for parameter " + parameter.getParameterIndex() + " is unknown",
@@ -67,8 +68,9 @@ final class HeaderArgument implements Argument {
                             + type.getType().getTypeName(),
                     "Headers are strings: use a String, a number, an enum, a UUID or a similar type.");
         }
-        HeaderArgument argument = new HeaderArgument(header, name, optional, type);
-        requireDefault(where, argument);
+        HeaderArgument argument =
+                new HeaderArgument(header, name, optional, type, defaultOf(where, header, name, placeholders));
+        requireConvertible(where, argument);
         return argument;
     }
 
@@ -86,15 +88,35 @@ final class HeaderArgument implements Argument {
         return !header.defaultValue().equals(ValueConstants.DEFAULT_NONE);
     }
 
-    private static void requireDefault(ListenerMethod where, HeaderArgument argument) {
+    private static String nameOf(ListenerMethod where, String given, Placeholders placeholders) {
+        refuseExpression(where, "the name of the header '" + given + "'", given);
+        String name = placeholders.resolve("@Header", given).strip();
+        if (name.isEmpty()) {
+            throw where.problem("the name of the header '" + given + "' is empty", "Name the header.");
+        }
+        return name;
+    }
+
+    private static @Nullable String defaultOf(
+            ListenerMethod where, Header header, String name, Placeholders placeholders) {
+        if (!hasDefault(header)) {
+            return null;
+        }
+        refuseExpression(where, "the default of the header '" + name + "'", header.defaultValue());
+        return placeholders.resolve("defaultValue", header.defaultValue());
+    }
+
+    private static void refuseExpression(ListenerMethod where, String what, String text) {
+        if (text.contains("#{")) {
+            throw where.problem(
+                    what + " is an expression, which is not supported", "Give a text. It may hold placeholders.");
+        }
+    }
+
+    private static void requireConvertible(ListenerMethod where, HeaderArgument argument) {
         String text = argument.defaultValue;
         if (text == null) {
             return;
-        }
-        if (text.contains("${") || text.contains("#{")) {
-            throw where.problem(
-                    "the default of the header '" + argument.name + "' is an expression, which is not supported",
-                    "Give a text.");
         }
         try {
             argument.converted(text);

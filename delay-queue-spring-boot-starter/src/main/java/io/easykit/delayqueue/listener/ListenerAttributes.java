@@ -32,7 +32,7 @@ record ListenerAttributes(
      * @throws InvalidDelayListenerException if an attribute cannot be read
      */
     static ListenerAttributes of(ListenerMethod where, DelayListener annotation, Environment environment) {
-        Reader reader = new Reader(where, environment);
+        Reader reader = new Reader(where, new Placeholders(where, environment));
         String named = reader.text("topic", annotation.topic());
         if (named == null) {
             throw where.problem("its topic is empty", "Name the topic.");
@@ -79,26 +79,20 @@ record ListenerAttributes(
     }
 
     /** Returns the signature of the method, which takes messages or dead letters. */
-    ListenerSignature signature(ListenerMethod where) {
-        ListenerSignature signature =
-                batchSize == null ? ListenerSignature.single(where) : ListenerSignature.batch(where);
+    ListenerSignature signature(ListenerMethod where, Environment environment) {
+        ListenerSignature signature = batchSize == null
+                ? ListenerSignature.single(where, new Placeholders(where, environment))
+                : ListenerSignature.batch(where);
         return deadLettersOf == null
                 ? DeadLetterSignature.refused(where, signature)
                 : DeadLetterSignature.of(where, signature);
     }
 
-    private record Reader(ListenerMethod where, Environment environment) {
+    private record Reader(ListenerMethod where, Placeholders placeholders) {
 
         @Nullable String text(String attribute, String value) {
-            try {
-                String text = environment.resolveRequiredPlaceholders(value).strip();
-                return text.isEmpty() ? null : text;
-            } catch (IllegalArgumentException unresolved) {
-                throw where.problem(
-                        "the placeholder in " + attribute + " = \"" + value + "\" cannot be resolved",
-                        "Set the property, or add a default value, as in ${name:5}.",
-                        unresolved);
-            }
+            String text = placeholders.resolve(attribute, value).strip();
+            return text.isEmpty() ? null : text;
         }
 
         @Nullable Integer number(String attribute, String value) {

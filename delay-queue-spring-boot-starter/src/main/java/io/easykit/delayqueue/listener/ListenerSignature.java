@@ -42,7 +42,7 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
      *
      * @throws InvalidDelayListenerException if an argument cannot be determined
      */
-    static ListenerSignature single(ListenerMethod where) {
+    static ListenerSignature single(ListenerMethod where, Placeholders placeholders) {
         List<Argument> arguments = new ArrayList<>();
         Set<Type> payloadTypes = new LinkedHashSet<>();
         int payloads = 0;
@@ -52,7 +52,7 @@ record ListenerSignature(Type payloadType, List<Argument> arguments, boolean man
             refuseExpression(where, parameter);
             Class<?> type = parameter.getParameterType();
             if (parameter.hasParameterAnnotation(Header.class)) {
-                arguments.add(HeaderArgument.of(where, parameter));
+                arguments.add(HeaderArgument.of(where, parameter, placeholders));
             } else if (parameter.hasParameterAnnotation(Headers.class)) {
                 arguments.add(HeaderArgument.all(where, parameter));
             } else if (type == Acknowledgment.class) {

@@ -1,11 +1,14 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.boot.ClassProxies;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.Caching;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -18,8 +21,8 @@ import org.springframework.util.ReflectionUtils;
 final class MethodRules {
 
     /** Names, because the types may be missing from the class path. */
-    private static final List<String> CACHEABLE =
-            List.of("io.easykit.cache.annotation.Cacheable", "org.springframework.cache.annotation.Cacheable");
+    private static final List<String> OTHER_CACHEABLE =
+            List.of("io.easykit.cache.annotation.Cacheable", "javax.cache.annotation.CacheResult");
 
     private MethodRules() {}
 
@@ -55,16 +58,26 @@ final class MethodRules {
         }
     }
 
-    /** A cache hit returns without running the method. */
+    /** A cache hit returns without running the method. Spring's annotation on a class is that of all its methods. */
     static void requireUncached(ListenerMethod where) {
-        MergedAnnotations annotations = MergedAnnotations.from(where.method(), SearchStrategy.TYPE_HIERARCHY);
-        for (String cacheable : CACHEABLE) {
-            if (annotations.isPresent(cacheable)) {
-                throw where.problem(
-                        "the method is @Cacheable too: a hit would acknowledge the message without running it",
-                        "Remove one of the annotations.");
-            }
+        if (isCacheable(where.method())) {
+            throw where.problem(
+                    "the method is @Cacheable too: a hit would acknowledge the message without running it",
+                    "Remove one of the annotations.");
         }
+        if (isCacheable(where.targetClass()) || isCacheable(where.method().getDeclaringClass())) {
+            throw where.problem(
+                    "the class is @Cacheable, and so is the method: a hit would acknowledge the message without running it",
+                    "Put @Cacheable on single methods, or move the listener to another class.");
+        }
+    }
+
+    private static boolean isCacheable(AnnotatedElement element) {
+        MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+        return annotations.isPresent(Cacheable.class)
+                || annotations.stream(Caching.class)
+                        .anyMatch(several -> several.getAnnotationArray("cacheable", Cacheable.class).length > 0)
+                || OTHER_CACHEABLE.stream().anyMatch(annotations::isPresent);
     }
 
     /** Returning acknowledges, so a method that returns before its work is done would lose messages. */

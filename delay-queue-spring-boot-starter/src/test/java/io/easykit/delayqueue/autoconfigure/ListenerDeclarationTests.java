@@ -1,11 +1,13 @@
 package io.easykit.delayqueue.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.DeadLetter;
 import io.easykit.delayqueue.annotation.DeadLetterListener;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.listener.PackagePrivateListener;
 import io.easykit.delayqueue.listener.ProtectedListener;
 import io.easykit.test.StartFailure;
@@ -24,9 +26,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.Caching;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.scheduling.annotation.Async;
 import reactor.core.publisher.Mono;
 
@@ -77,7 +85,15 @@ class ListenerDeclarationTests {
                 Arguments.of(BatchOfOne.class, "something else than one List", "List<T>"),
                 Arguments.of(Future.class, "the method is asynchronous", "Wait for the result"),
                 Arguments.of(Reactive.class, "the method is asynchronous", "Wait for the result"),
-                Arguments.of(AsyncMethod.class, "the method is @Async", "Remove @Async"));
+                Arguments.of(AsyncMethod.class, "the method is @Async", "Remove @Async"),
+                Arguments.of(CachedMethod.class, "the method is @Cacheable too", "Remove one"),
+                Arguments.of(OneOfSeveralCaches.class, "the method is @Cacheable too", "Remove one"),
+                Arguments.of(CachedClass.class, "the class is @Cacheable", "move the listener to another class"),
+                Arguments.of(SeveralCaches.class, "the class is @Cacheable", "move the listener to another class"),
+                Arguments.of(CachedByInterface.class, "the class is @Cacheable", "on single methods"),
+                Arguments.of(
+                        UnresolvedHeader.class, "@Header = \"${no.header}\" cannot be resolved", "Set the property"),
+                Arguments.of(ExpressionHeader.class, "'#{tenant}' is an expression", "It may hold placeholders"));
     }
 
     @Test
@@ -208,9 +224,49 @@ class ListenerDeclarationTests {
     }
 
     @Test
+    void reportsTheSameMistakeEachTimeALateBeanIsCreated() {
+        runner.run(context -> {
+            define(context, "late", TinyLease.class);
+            define(context, "mended", Good.class);
+
+            for (int attempt = 1; attempt <= 2; attempt++) {
+                assertThatThrownBy(() -> context.getBean("late")).hasStackTraceContaining("lease is 1ms");
+            }
+            assertThat(context.getBean("mended")).isInstanceOf(Good.class);
+            assertThat(context.getBean(DelayListenerRegistry.class).container("orders"))
+                    .isPresent();
+        });
+    }
+
+    @Test
+    void reportsTheSameContradictionEachTimeALateBeanIsCreated() {
+        runner.withBean("one", Good.class)
+                .withPropertyValues("delay-queue.auto-startup=true")
+                .run(context -> {
+                    define(context, "late", Fragile.class);
+
+                    for (int attempt = 1; attempt <= 2; attempt++) {
+                        assertThatThrownBy(() -> context.getBean("late"))
+                                .hasStackTraceContaining("maxLeaseExpirations 1");
+                    }
+                });
+    }
+
+    private static void define(AssertableApplicationContext context, String name, Class<?> type) {
+        context.getSourceApplicationContext(GenericApplicationContext.class).registerBean(name, type);
+    }
+
+    /** An update of a cache runs the method each time. */
+    @Test
+    void takesAMethodThatUpdatesACache() {
+        runner.withBean("orders", Evicting.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
     void readsComposedAnnotations() {
         runner.withBean("orders", Composed.class).run(context -> {
-            var endpoint = context.getBean(io.easykit.delayqueue.listener.DelayListenerRegistry.class)
+            var endpoint = context.getBean(DelayListenerRegistry.class)
                     .container("composed")
                     .orElseThrow()
                     .endpoint();
@@ -356,6 +412,59 @@ class ListenerDeclarationTests {
         @Async
         @DelayListener(topic = "orders")
         void on(String order) {}
+    }
+
+    static class CachedMethod {
+        @Cacheable("orders")
+        @DelayListener(topic = "orders")
+        public String on(String order) {
+            return order;
+        }
+    }
+
+    static class OneOfSeveralCaches {
+        @Caching(cacheable = @Cacheable("orders"), evict = @CacheEvict("customers"))
+        @DelayListener(topic = "orders")
+        public void on(String order) {}
+    }
+
+    @Cacheable("orders")
+    static class CachedClass {
+        @DelayListener(topic = "orders")
+        public String on(String order) {
+            return order;
+        }
+    }
+
+    @Caching(cacheable = @Cacheable("orders"))
+    static class SeveralCaches {
+        @DelayListener(topic = "orders")
+        public void on(String order) {}
+    }
+
+    @Cacheable("orders")
+    interface Cached {}
+
+    static class CachedByInterface implements Cached {
+        @DelayListener(topic = "orders")
+        public void on(String order) {}
+    }
+
+    @CacheEvict("orders")
+    static class Evicting {
+        @Caching(evict = @CacheEvict("customers"))
+        @DelayListener(topic = "orders")
+        public void on(String order) {}
+    }
+
+    static class UnresolvedHeader {
+        @DelayListener(topic = "orders")
+        void on(String order, @Header("${no.header}") String tenant) {}
+    }
+
+    static class ExpressionHeader {
+        @DelayListener(topic = "orders")
+        void on(String order, @Header("#{tenant}") String tenant) {}
     }
 
     static class FinalMethod {

@@ -22,6 +22,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.mock.env.MockEnvironment;
 
 class ListenerSignatureTests {
 
@@ -62,8 +63,7 @@ class ListenerSignatureTests {
 
     @Test
     void resolvesATypeVariableByTheClassOfTheBean() {
-        assertThat(ListenerSignature.single(where(StringListener.class, "on")).payloadType())
-                .isEqualTo(String.class);
+        assertThat(single(StringListener.class, "on").payloadType()).isEqualTo(String.class);
     }
 
     @Test
@@ -117,6 +117,14 @@ class ListenerSignatureTests {
     }
 
     @Test
+    void resolvesPlaceholdersInTheNameAndTheDefaultOfAHeader() {
+        assertThat(arguments(single("placeholders"), message(Map.of("x-tenant", "acme"))))
+                .containsExactly("payload", "acme", 9);
+        assertThat(arguments(single("placeholders"), message(Map.of("x-tenant", "acme", "x-tries", "3"))))
+                .containsExactly("payload", "acme", 3);
+    }
+
+    @Test
     void takesAMapOfTextsForThePayload() {
         ListenerSignature signature = single("annotatedPayload");
 
@@ -148,7 +156,11 @@ class ListenerSignatureTests {
         "wrongMap, Map<String",
         "headerOnMap, one header",
         "expression, the expression of @Payload",
+        "nameExpression, is an expression",
         "defaultExpression, is an expression",
+        "unresolvedName, '@Header = \"${no.header}\" cannot be resolved'",
+        "unresolvedDefault, 'defaultValue = \"${no.tries}\" cannot be resolved'",
+        "emptyName, is empty",
         "wrongDefault, is no int",
     })
     void refusesWhatACallWouldNotKnowHowToFill(String method, String problem) {
@@ -168,7 +180,14 @@ class ListenerSignatureTests {
     }
 
     private static ListenerSignature single(String method) {
-        return ListenerSignature.single(where(Methods.class, method));
+        return single(Methods.class, method);
+    }
+
+    private static ListenerSignature single(Class<?> type, String method) {
+        ListenerMethod where = where(type, method);
+        MockEnvironment environment =
+                new MockEnvironment().withProperty("tenant.header", "x-tenant").withProperty("some.tries", "9");
+        return ListenerSignature.single(where, new Placeholders(where, environment));
     }
 
     private static List<@Nullable Object> arguments(ListenerSignature signature, DelayMessage<?> message) {
@@ -246,7 +265,20 @@ class ListenerSignatureTests {
 
         public void expression(@Payload("length") String payload) {}
 
-        public void defaultExpression(String payload, @Header(defaultValue = "${tries}") int tries) {}
+        public void placeholders(
+                String payload,
+                @Header("${tenant.header}") String tenant,
+                @Header(name = "${tries.header:x-tries}", defaultValue = "${some.tries}") int tries) {}
+
+        public void nameExpression(String payload, @Header("#{'tenant'}") String tenant) {}
+
+        public void defaultExpression(String payload, @Header(defaultValue = "#{3}") int tries) {}
+
+        public void unresolvedName(String payload, @Header("${no.header}") String tenant) {}
+
+        public void unresolvedDefault(String payload, @Header(defaultValue = "${no.tries}") int tries) {}
+
+        public void emptyName(String payload, @Header("${nothing:}") String tenant) {}
 
         public void wrongDefault(String payload, @Header(defaultValue = "many") int tries) {}
 
