@@ -10,12 +10,14 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.type.ClassMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
  * Finds the classes whose methods may have some annotations, on the method itself or on one that it overrides or implements. Reads
  * each declared method once. Spring's own search is exact, and is repeated for each method of each of the beans of a start, through
- * the hierarchy of its class. A class whose methods cannot be read has none ({@link MethodScan}).
+ * the hierarchy of its class. Of a class whose methods cannot be read ({@link MethodScan}) the file
+ * decides.
  */
 public final class AnnotatedTypes {
 
@@ -64,10 +66,10 @@ public final class AnnotatedTypes {
         if (type.getName().startsWith(JDK)) {
             return false;
         }
-        for (Method method : MethodScan.declared(type)) {
-            if (isAnnotated(method)) {
-                return true;
-            }
+        if (MethodScan.declared(type)
+                .map(methods -> methods.stream().anyMatch(this::isAnnotated))
+                .orElseGet(() -> isNamedIn(type))) {
+            return true;
         }
         for (Class<?> implemented : type.getInterfaces()) {
             if (contains(implemented)) {
@@ -76,6 +78,19 @@ public final class AnnotatedTypes {
         }
         Class<?> parent = type.getSuperclass();
         return parent != null && contains(parent);
+    }
+
+    /** The same by the file of a class whose methods cannot be read. */
+    private boolean isNamedIn(Class<?> type) {
+        try {
+            return annotations.stream()
+                    .map(Class::getName)
+                    .anyMatch(new SimpleMetadataReaderFactory(type.getClassLoader())
+                            .getMetadataReader(type.getName())
+                            .getAnnotationMetadata()::hasAnnotatedMethods);
+        } catch (IOException missing) {
+            return false;
+        }
     }
 
     private boolean isAnnotated(Method method) {

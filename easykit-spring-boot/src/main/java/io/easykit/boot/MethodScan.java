@@ -3,6 +3,7 @@ package io.easykit.boot;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,9 +34,9 @@ public final class MethodScan {
         return read(type, () -> MethodIntrospector.selectMethods(type, filter), Set.of());
     }
 
-    /** Returns the methods that the class itself declares. */
-    static List<Method> declared(Class<?> type) {
-        return read(type, () -> List.of(ReflectionUtils.getDeclaredMethods(type)), List.of());
+    /** Returns the methods that the class itself declares; empty if they cannot be read. */
+    static Optional<List<Method>> declared(Class<?> type) {
+        return read(type, () -> Optional.of(List.of(ReflectionUtils.getDeclaredMethods(type))), Optional.empty());
     }
 
     private static <R> R read(Class<?> type, Supplier<R> methods, R none) {

@@ -38,7 +38,7 @@ class MethodScanTests {
         Method use = User.class.getMethod("use");
         Method own = Heir.class.getMethod("own");
 
-        assertThat(MethodScan.declared(Heir.class)).containsExactly(own);
+        assertThat(MethodScan.declared(Heir.class)).hasValue(List.of(own));
         assertThat(MethodScan.filter(Heir.class, method -> method.isAnnotationPresent(Marked.class)))
                 .containsExactlyInAnyOrder(own, use);
         assertThat(MethodScan.select(Heir.class, method -> method.equals(use) ? "found" : null))
@@ -52,13 +52,16 @@ class MethodScanTests {
         assertThat(MethodScan.declared(USER)).isEmpty();
         assertThat(MethodScan.filter(USER, method -> true)).isEmpty();
         assertThat(MethodScan.select(USER, Method::getName)).isEmpty();
-        assertThat(new AnnotatedTypes(List.of(Marked.class)).contains(USER)).isFalse();
+        // By the file of the class.
+        assertThat(new AnnotatedTypes(List.of(Marked.class)).contains(USER)).isTrue();
+        assertThat(new AnnotatedTypes(List.of(Deprecated.class)).contains(USER)).isFalse();
     }
 
     @Test
     void findsNoneIfASuperclassHasSuchAMethod() {
         assertThat(new AnnotatedTypes(List.of(Marked.class)).contains(HEIR)).isTrue();
-        assertThat(MethodScan.declared(HEIR)).hasSize(1);
+        assertThat(MethodScan.declared(HEIR))
+                .hasValueSatisfying(methods -> assertThat(methods).hasSize(1));
         assertThat(MethodScan.filter(HEIR, method -> true)).isEmpty();
     }
 

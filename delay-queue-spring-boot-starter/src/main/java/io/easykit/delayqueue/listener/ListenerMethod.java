@@ -1,7 +1,8 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.boot.AnnotatedTypes;
-import io.easykit.boot.MethodScan;
+import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.Problem;
 import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -11,6 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.MethodIntrospector.MetadataLookup;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
@@ -24,13 +28,24 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
 
     private static final AnnotatedTypes TYPES = new AnnotatedTypes(List.of(DelayListener.class));
 
-    /** Returns the annotated methods of a class, including annotations of interfaces and composed annotations. */
+    /**
+     * Returns the annotated methods of a class, including annotations of interfaces and composed annotations.
+     *
+     * @throws InvalidConfigurationException if they cannot be read: without them a listener would silently receive nothing
+     */
     static Map<Method, DelayListener> find(Class<?> type) {
         if (!TYPES.contains(type)) {
             return Map.of();
         }
-        return MethodScan.select(
-                type, method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+        try {
+            return MethodIntrospector.selectMethods(type, (MetadataLookup<@Nullable DelayListener>)
+                    method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+        } catch (IllegalStateException | LinkageError failure) {
+            throw new InvalidConfigurationException(new Problem(
+                    "The methods of " + type.getName() + ", which has listeners, cannot be read: "
+                            + NestedExceptionUtils.getMostSpecificCause(failure) + ".",
+                    "Add the missing class to the class path, or remove the bean."));
+        }
     }
 
     /** Returns a method of a bean that does not exist yet. */

@@ -3,9 +3,11 @@ package io.easykit.delayqueue.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.ClassesWithout;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,7 +46,7 @@ class MissingTypesTests {
     }
 
     private static Class<?> withoutOptional(Class<?> type) {
-        return new ClassesWithout(Optional.class, Exporter.class, Report.class).load(type);
+        return new ClassesWithout(Optional.class, Exporter.class, Report.class, OwnReport.class).load(type);
     }
 
     private ApplicationContextRunner with(Class<?> type, String scope) {
@@ -64,21 +66,43 @@ class MissingTypesTests {
         });
     }
 
+    /** It cannot be read itself. */
+    static class OwnReport {
+        @DelayListener(topic = "reports")
+        void on(String report) {}
+
+        public void export(Optional format) {}
+    }
+
     @ParameterizedTest
-    @ValueSource(classes = {Exporter.class, Report.class})
-    void doNotFailTheStart(Class<?> type) {
-        for (String scope : new String[] {"singleton", "prototype"}) {
-            startsWithTheOtherListeners(with(type, scope));
-        }
+    @ValueSource(strings = {"singleton", "prototype"})
+    void doNotFailTheStart(String scope) {
+        startsWithTheOtherListeners(with(Exporter.class, scope));
     }
 
     /** All beans are lazy but those with listeners, so the methods of all beans are read. */
-    @ParameterizedTest
-    @ValueSource(classes = {Exporter.class, Report.class})
-    void doNotFailALazyStart(Class<?> type) {
-        startsWithTheOtherListeners(with(type, "")
+    @Test
+    void doNotFailALazyStart() {
+        startsWithTheOtherListeners(lazily(Exporter.class));
+    }
+
+    private ApplicationContextRunner lazily(Class<?> type) {
+        return with(type, "")
                 .withInitializer(context ->
-                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor())));
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+    }
+
+    /** It would silently receive nothing. */
+    @ParameterizedTest
+    @ValueSource(classes = {Report.class, OwnReport.class})
+    void failTheStartOfAListener(Class<?> type) {
+        for (ApplicationContextRunner application :
+                List.of(with(type, "singleton"), with(type, "prototype"), lazily(type))) {
+            application.run(context -> assertThat(context.getStartupFailure())
+                    .isInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("The methods of " + type.getName() + ", which has listeners, cannot be read")
+                    .hasMessageContaining("Optional"));
+        }
     }
 
     @Test

@@ -22,6 +22,7 @@ import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Caching;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.io.InputStreamSource;
 import org.springframework.util.ClassUtils;
@@ -98,30 +99,33 @@ final class MethodRules {
                     "@Cacheable and @UpdateCache are on one method, so a hit would skip the update",
                     "Keep one of them. A method that changes data is not cached.");
         }
-        String onMethod = springs(where.method());
+        MergedAnnotation<?> onMethod = springs(where.method());
         if (onMethod != null) {
             throw where.problem(
-                    "Spring's @" + onMethod + " is on the same method, so two caches would be used",
+                    "Spring's @" + onMethod.getType().getSimpleName()
+                            + " is on the same method, so two caches would be used",
                     "Keep one of them, and check the imports.");
         }
-        Class<?> type = where.method().getDeclaringClass();
-        String onType = springs(type);
-        if (onType != null) {
+        MergedAnnotation<?> onType = Modifier.isPublic(where.method().getModifiers())
+                ? springs(where.method().getDeclaringClass())
+                : null;
+        if (onType != null && onType.getSource() instanceof Class<?> type) {
             throw where.problem(
-                    "Spring's @" + onType + " is on " + type.getName()
-                            + " and applies to all of its methods, so two caches would be used",
+                    "Spring's @" + onType.getType().getSimpleName() + " is on " + type.getName()
+                            + " and applies to all of its public methods, so two caches would be used",
                     "Put it on single methods, or move this method to a class without it.");
         }
     }
 
-    /** Returns the name of one of Spring's own annotations; null if there is none. */
-    private static @Nullable String springs(AnnotatedElement element) {
+    /** Returns one of Spring's own annotations; null if there is none. */
+    private static @Nullable MergedAnnotation<?> springs(AnnotatedElement element) {
         MergedAnnotations present = CacheAnnotations.on(element);
-        return SPRINGS_OWN.stream()
-                .filter(present::isPresent)
-                .map(Class::getSimpleName)
-                .findFirst()
-                .orElse(null);
+        for (Class<? extends Annotation> one : SPRINGS_OWN) {
+            if (present.isPresent(one)) {
+                return present.get(one);
+            }
+        }
+        return null;
     }
 
     /** Returns how a method returns its value: one, and at once or by a future or publisher that can be created. */

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds beans that share the entries of one annotation: several beans of a class or of a proxied interface, or of classes and
- * interfaces that inherit it. This is right for a decorator and wrong for two clients of different regions, so it is a warning.
+ * interfaces that inherit it. This is right for a decorator and wrong for two clients of different regions, so it is a warning. A
+ * client and a class of its interface are not two of a kind: the class may be its fallback, or a fragment of a repository.
  */
 final class SharedCaches {
 
@@ -27,7 +28,10 @@ final class SharedCaches {
                 .anyMatch(text -> OF_BEAN.matcher(text).find());
         if (!dependsOnBean) {
             beans.computeIfAbsent(
-                            new Annotated(where.declaring(), operation.spec().prefix()),
+                            new Annotated(
+                                    where.declaring(),
+                                    operation.spec().prefix(),
+                                    where.targetClass().isInterface()),
                             any -> ConcurrentHashMap.newKeySet())
                     .add(beanName);
         }
@@ -52,5 +56,6 @@ final class SharedCaches {
         beans.clear();
     }
 
-    private record Annotated(Method method, String prefix) {}
+    /** @param ofClients whether its beans are known by an interface, as clients and repositories are */
+    private record Annotated(Method method, String prefix, boolean ofClients) {}
 }

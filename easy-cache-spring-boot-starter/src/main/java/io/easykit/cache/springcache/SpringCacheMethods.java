@@ -222,6 +222,7 @@ public final class SpringCacheMethods {
         }
         for (CacheOperation operation : operations) {
             if (isOwn(operation) && operation instanceof CacheableOperation) {
+                requireClearNames(method, targetClass, operation);
                 for (String name : operation.getCacheNames()) {
                     declareRead(method, targetClass, name, operation);
                 }
@@ -231,9 +232,17 @@ public final class SpringCacheMethods {
         return new AnnotatedMethod(method, targetClass, List.copyOf(operations), returned, styleOf(returned));
     }
 
-    private void declareRead(Method method, Class<?> targetClass, String name, CacheOperation operation) {
+    private void requireClearNames(Method method, Class<?> targetClass, CacheOperation operation) {
         try {
             new OperationRules(declarations, method, targetClass).requireClearNames(operation);
+        } catch (InvalidCacheDeclarationException problem) {
+            refused.addAll(operation.getCacheNames());
+            throw problem;
+        }
+    }
+
+    private void declareRead(Method method, Class<?> targetClass, String name, CacheOperation operation) {
+        try {
             declarations.declare(method, targetClass, name);
         } catch (InvalidCacheDeclarationException problem) {
             refused.add(name);

@@ -71,9 +71,14 @@ class CacheDeclarationTests {
 
     @Test
     void refusesSpringsAnnotationOnTheClass() {
-        String both = "applies to all of its methods, so two caches would be used";
+        String both = "applies to all of its public methods, so two caches would be used";
         refuses(SpringsOnTheClass.class, "find(long)", "Spring's @Cacheable is on", both, "to a class without it");
-        refuses(SpringsOnAnInterface.class, "delete(long)", "Spring's @CacheEvict is on", both, "single methods");
+        refuses(
+                SpringsOnAnInterface.class,
+                "delete(long)",
+                "Spring's @CacheEvict is on " + Evicting.class.getName(),
+                both,
+                "single methods");
         refuses(InheritedByThis.class, "find(long)", "Spring's @Caching is on", both, "single methods");
     }
 

@@ -406,6 +406,29 @@ class UpdateDeclarationTests {
                         .contains("give each an interface that extends it, and use {class}"));
     }
 
+    /** As the fallback of a client, or a fragment of a repository. */
+    static class Fallback implements PriceClient {
+        @Override
+        public String price(long id) {
+            return "unknown";
+        }
+    }
+
+    static class NewClients extends PriceClients {
+        @Override
+        public boolean isSingleton() {
+            return false;
+        }
+    }
+
+    @Test
+    void doesNotWarnOfAClientWithAFallback(CapturedOutput output) {
+        runner.withBean("eu", PriceClients.class)
+                .withBean("fallback", Fallback.class)
+                .withBean("many", NewClients.class)
+                .run(context -> assertThat(output).doesNotContain("share the entries"));
+    }
+
     @Test
     void warnsOfProductsOfFactoriesAndLazyBeans(CapturedOutput output) {
         runner.withBean("eu", PriceClients.class)

@@ -114,7 +114,7 @@ record ConsoleProperties(
         checks.that(
                 origins.stream()
                         .allMatch(origin ->
-                                origin.matches("https?://([^/?#@*:\\[\\]\\s]+|\\[[0-9A-Fa-f:.]+])(:\\d{1,5})?")),
+                                origin.matches("https?://([^/?#@*:\\[\\]\\s]+|\\[[0-9A-Fa-f:.]+])(:[1-9]\\d{0,4})?")),
                 "origins",
                 origins,
                 "Write each as scheme and host, with the port if it is not the usual one, for example https://ops.example.com.");
