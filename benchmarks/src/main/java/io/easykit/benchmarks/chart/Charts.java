@@ -27,7 +27,7 @@ public final class Charts {
             new Chart(
                     "c2-local-cpu",
                     "CPU of a hit in the same JVM, ns (less is better)",
-                    List.of("C2: the near level"),
+                    List.of("C2:"),
                     "",
                     "contender",
                     "CPU ns a hit"),

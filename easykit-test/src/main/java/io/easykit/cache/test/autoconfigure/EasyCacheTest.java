@@ -17,8 +17,8 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
  * A test of cached methods alone, with the cache of {@link AutoConfigureTestEasyCache}. No auto-configuration other than that
- * of the cache and of its proxies applies. Of the components found by scanning, those with cached or updating methods are created, and listeners,
- * codecs and customizers of the cache. Import or mock the beans that they need.
+ * of the cache and of its proxies applies. Of the components found by scanning, those with cached or updating methods are
+ * created, and listeners, codecs and customizers of the cache. Import or mock the beans that they need.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
