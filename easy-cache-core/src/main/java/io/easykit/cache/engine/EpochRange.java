@@ -21,9 +21,8 @@ record EpochRange(int hash, String prefix) {
     }
 
     /** Those of the copies that readers of a key rely on: the one in its own partition, or all if there is none. */
-    static Set<EpochRange> usedFor(CacheKey<?> key, EntryStore store) {
+    static Set<EpochRange> usedFor(CacheKey<?> key, EntryStore store, Partitions partitions) {
         Set<EpochRange> all = of(key, store);
-        Partitions partitions = store.partitions();
         int own = partitions.of(key);
         Set<EpochRange> used = all.stream()
                 .filter(range -> partitions.ofEpochs(range.hash) == own)

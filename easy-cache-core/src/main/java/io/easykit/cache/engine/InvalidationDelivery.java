@@ -35,7 +35,7 @@ final class InvalidationDelivery {
         this.local = local;
         this.listener = engine.listener();
         this.ownUpdates = new OwnUpdates(engine.ticker());
-        this.pending = new PendingInvalidations(maxPending, store, ownUpdates);
+        this.pending = new PendingInvalidations(maxPending, store, store.availability()::partitions, ownUpdates);
         this.recent = store.recent();
         this.rolledBack = new RolledBackUpdates(engine.ticker());
         this.inFlight = new InFlightInvalidations(engine.ticker());

@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.store.EntryStore;
+import io.easykit.cache.store.Partitions;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,7 @@ final class PendingInvalidations {
 
     private final int limit;
     private final EntryStore store;
+    private final Supplier<Partitions> partitions;
     private final OwnUpdates updates;
     private final Map<CacheKey<?>, Pending> undelivered = new LinkedHashMap<>();
     private final Set<EpochRange> overflowed = new LinkedHashSet<>();
@@ -43,11 +46,13 @@ final class PendingInvalidations {
 
     /**
      * @param store decides which epochs belong to a key; not called otherwise
+     * @param partitions returns those that readers use; called by each hit while a prefix waits
      * @param updates receives the deliveries
      */
-    PendingInvalidations(int limit, EntryStore store, OwnUpdates updates) {
+    PendingInvalidations(int limit, EntryStore store, Supplier<Partitions> partitions, OwnUpdates updates) {
         this.limit = limit;
         this.store = store;
+        this.partitions = partitions;
         this.updates = updates;
     }
 
@@ -139,11 +144,7 @@ final class PendingInvalidations {
     /** Removes delivered invalidations, unless the key was invalidated again meanwhile. */
     synchronized void delivered(List<Pending> done) {
         updates.add(done.stream().map(Pending::key).toList());
-        for (Pending one : done) {
-            if (undelivered.get(one.key) == one) {
-                undelivered.remove(one.key);
-            }
-        }
+        done.forEach(one -> undelivered.remove(one.key, one));
         changed();
     }
 
@@ -228,9 +229,11 @@ final class PendingInvalidations {
     }
 
     private synchronized boolean isWaiting(CacheKey<?> key) {
+        boolean prefixesWait = !overflowed.isEmpty() || !raising.isEmpty();
         return undelivered.containsKey(key)
-                || EpochRange.usedFor(key, store).stream()
-                        .anyMatch(range -> overflowed.contains(range) || raising.contains(range));
+                || (prefixesWait
+                        && EpochRange.usedFor(key, store, partitions.get()).stream()
+                                .anyMatch(range -> overflowed.contains(range) || raising.contains(range)));
     }
 
     synchronized boolean isEmpty() {

@@ -181,6 +181,49 @@ class PartitionTests {
         assertThat(node.fetch(lost, () -> "two")).as("its clearing waits").isEqualTo("two");
     }
 
+    /** It relies on the copies in the other parts. */
+    @Test
+    void aKeyWithoutACopyInItsPartWaitsForAllClearingsOfItsRange() {
+        bench.store.inPartsOfOneRange(2);
+        bench.store.repartition(3);
+        EasyCacheEngine node = bench.node();
+        tick(node, 1);
+        bench.store.away(1);
+        node.invalidateAll(healthy.spec());
+
+        CacheKey<String> none = Workbench.ap().key(2);
+        assertThat(node.fetch(none, () -> "one")).isEqualTo("one");
+        assertThat(node.fetch(none, () -> "two")).as("its clearing waits").isEqualTo("two");
+    }
+
+    @Test
+    void hitsDoNotCallTheStoreForItsPartitionsWhileAKeyWaits() {
+        a.fetch(healthy, () -> "value");
+        bench.store.away(1);
+        a.invalidate(lost);
+        assertThat(a.undelivered("default")).isOne();
+
+        assertHitsCallForNoPartitions(a);
+    }
+
+    @Test
+    void hitsDoNotCallTheStoreForItsPartitionsWhileAClearingWaits() {
+        bench.store.away(1);
+        a.invalidateAll(healthy.spec());
+        assertThat(a.undelivered("default")).isOne();
+        a.fetch(healthy, () -> "value");
+
+        assertHitsCallForNoPartitions(a);
+    }
+
+    private void assertHitsCallForNoPartitions(EasyCacheEngine node) {
+        int before = bench.store.partitionCalls();
+        for (int hit = 0; hit < 100; hit++) {
+            assertThat(node.fetch(healthy, () -> "never")).isEqualTo("value");
+        }
+        assertThat(bench.store.partitionCalls()).isEqualTo(before);
+    }
+
     @Test
     void aBatchAsksAPartThatIsAwayOnce() {
         bench.store.inParts(4);

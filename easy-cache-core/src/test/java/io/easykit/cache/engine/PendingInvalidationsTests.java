@@ -6,6 +6,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.memory.FaultyCacheStore;
+import io.easykit.cache.store.Partitions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,7 @@ class PendingInvalidationsTests {
     private final ManualClock clock = new ManualClock();
     private final OwnUpdates updates = new OwnUpdates(clock);
     private final PendingInvalidations pending =
-            new PendingInvalidations(3, new FaultyCacheStore(clock::millis), updates);
+            new PendingInvalidations(3, new FaultyCacheStore(clock::millis), () -> Partitions.ONE, updates);
 
     @Test
     void keepsOneOfEachKeyWithTheTokensOfAllItsUpdates() {

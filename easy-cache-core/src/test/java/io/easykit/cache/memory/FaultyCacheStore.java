@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -53,6 +54,7 @@ public final class FaultyCacheStore extends FaultyCalls {
     private final Map<Integer, InMemoryCacheStore> epochs = new ConcurrentHashMap<>();
 
     private final List<Consumer<@Nullable SocketAddress>> reconnectActions = new CopyOnWriteArrayList<>();
+    private final AtomicInteger partitionCalls = new AtomicInteger();
     private volatile Partitions partitions = Partitions.ONE;
     private int epochHashes = 1;
     private int epochCopies = 1;
@@ -87,7 +89,18 @@ public final class FaultyCacheStore extends FaultyCalls {
 
     @Override
     public Partitions partitions() {
+        partitionCalls.incrementAndGet();
         return partitions;
+    }
+
+    @Override
+    int partitionOf(CacheKey<?> key) {
+        return partitions.of(key);
+    }
+
+    /** Number of calls of {@link #partitions()}, which cost much in a cluster. */
+    public int partitionCalls() {
+        return partitionCalls.get();
     }
 
     @Override

@@ -164,9 +164,11 @@ abstract class FaultyCalls implements EntryStore {
         requirePartitions(operation, keys);
     }
 
+    abstract int partitionOf(CacheKey<?> key);
+
     final void requirePartitions(Operation operation, Collection<? extends CacheKey<?>> keys) {
         if (!away.isEmpty()) {
-            keys.forEach(key -> requirePartition(operation, partitions().of(key)));
+            keys.forEach(key -> requirePartition(operation, partitionOf(key)));
         }
     }
 
