@@ -123,8 +123,10 @@ final class OutboxWriter {
      * Ends an update. One that was prepared, or is in the outbox, needs no more before the end of its lease. One whose message is
      * part of its transaction needs no more at all.
      *
-     * <p>The first of two ends closes its messages: other nodes deliver them twice as well. Marks in Redis cover the update until
-     * the second end.
+     * <p>The first of two ends closes messages that clear a cache: other nodes raise its epochs, and drop the entries of the message
+     * twice. Messages that only name entries stay open until the second end or the end of their lease, and are delivered in each
+     * round: until other nodes have read the epochs, they may compute such an entry from an older value. Marks in Redis cover the
+     * update until the second end.
      *
      * @param undelivered whether Redis has not acknowledged its end
      */
@@ -146,7 +148,8 @@ final class OutboxWriter {
             Collection<? extends CacheKey<?>> keys, UpdateEnd end, boolean undelivered, Consumer<Runnable> writes) {
         String token = end.token();
         Cover cover = end.endsAgain() ? covers.get(token) : covers.remove(token);
-        List<String> messages = cover == null ? List.of() : cover.takeMessages();
+        boolean stayOpen = end.endsAgain() && !PrefixClearing.isIn(keys);
+        List<String> messages = cover == null || stayOpen ? List.of() : cover.takeMessages();
         if (!messages.isEmpty()) {
             close(messages, writes);
         }

@@ -31,6 +31,11 @@ class OutboxClearingTests {
     private static final CacheKey<String> SOURCE = SOURCES.key(1);
     private static final CacheKey<String> VIEW =
             CacheSpec.of("view", String.class).withOptions(SOURCES.options()).key(1);
+    private static final String VIEWS = "views";
+    private static final CacheKey<String> FAR_VIEW = CacheSpec.of("far", String.class)
+            .withOptions(SOURCES.options())
+            .withClusterId(VIEWS)
+            .key(1);
     private static final List<CacheKey<?>> UPDATE = List.of(SOURCES.all(), VIEW);
     private static final Duration LEASE = SOURCES.options().updateLease();
 
@@ -185,6 +190,47 @@ class OutboxClearingTests {
         assertThat(outbox.size()).isZero();
     }
 
+    /** Each of two Redis has a message of its own: one clears the cache, one names the entry. */
+    @Test
+    void aMessageThatOnlyNamesEntriesIsDeliveredUntilTheClearingIsSeen() {
+        outbox.notJoinable();
+        AtomicReference<EntryStore> views = new AtomicReference<>(nowhere);
+        FaultyCacheStore viewStore = new FaultyCacheStore(bench.clock::millis);
+        EasyCacheEngine cutOff = twoStores(OutboxTests.switching(redis), OutboxTests.switching(views));
+        EasyCacheEngine deliverer = twoStores(bench.store, viewStore);
+        EasyCacheEngine third = twoStores(bench.store, viewStore);
+        assertThat(readFar(third)).isEqualTo("view of old");
+
+        cutOff.update(List.of(SOURCES.all(), FAR_VIEW), () -> data = "new");
+        round(deliverer, CacheSpec.DEFAULT_CLUSTER);
+        round(deliverer, VIEWS);
+        assertThat(readFar(third)).as("this node has not read the epochs").isEqualTo("view of old");
+        bench.clock.advance(Epochs.SEEN_BY_ALL);
+        tick(third);
+        round(deliverer, VIEWS);
+        assertThat(readFar(third)).isEqualTo("view of new");
+
+        redis.set(bench.store);
+        views.set(viewStore);
+        for (int second = 0; second < 3; second++) {
+            tick(cutOff);
+            tick(cutOff, VIEWS);
+            bench.clock.advance(Epochs.SEEN_BY_ALL);
+        }
+        assertThat(outbox.due(VIEWS, 10))
+                .as("the second end closes it")
+                .extracting(Due::state)
+                .containsExactly(State.WAITING);
+    }
+
+    private String readFar(EasyCacheEngine engine) {
+        return engine.fetch(FAR_VIEW, () -> "view of " + engine.fetch(SOURCE, () -> data));
+    }
+
+    private EasyCacheEngine twoStores(EntryStore sources, EntryStore views) {
+        return builder(sources).store(VIEWS, views).buildStopped();
+    }
+
     private static void namesAll(Message message) {
         assertThat(message.keys()).containsExactlyInAnyOrder(SOURCES.all().name(), VIEW.name());
     }
@@ -220,20 +266,31 @@ class OutboxClearingTests {
     }
 
     private void round() {
-        other.cluster(CacheSpec.DEFAULT_CLUSTER).relay().round();
+        round(other, CacheSpec.DEFAULT_CLUSTER);
+    }
+
+    private static void round(EasyCacheEngine engine, String cluster) {
+        engine.cluster(cluster).relay().round();
     }
 
     private static void tick(EasyCacheEngine engine) {
-        List.copyOf(engine.cluster(CacheSpec.DEFAULT_CLUSTER).workers()).forEach(RecoveryWorker::tick);
+        tick(engine, CacheSpec.DEFAULT_CLUSTER);
+    }
+
+    private static void tick(EasyCacheEngine engine, String cluster) {
+        List.copyOf(engine.cluster(cluster).workers()).forEach(RecoveryWorker::tick);
     }
 
     private EasyCacheEngine node(EntryStore store) {
+        return builder(store).buildStopped();
+    }
+
+    private EasyCacheEngine.Builder builder(EntryStore store) {
         return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
                 .transactions(bench.transactions)
                 .background(bench.background)
                 .outbox(outbox)
-                .ticker(bench.clock)
-                .buildStopped();
+                .ticker(bench.clock);
     }
 }
