@@ -64,14 +64,19 @@ final class UpdatePhases {
 
     /** All keys of one cluster together: their message in the outbox must name all of them. */
     private boolean inEach(Collection<? extends CacheKey<?>> keys, @Nullable Duration atLeast, Phase phase) {
-        boolean clears = PrefixClearing.isIn(keys);
         boolean acknowledged = true;
         for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(keys).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
-            Leases leases = clears ? Leases.ofClearing(lease(keys, atLeast)) : Leases.of(lease(group, atLeast));
-            acknowledged &= phase.begin(one.getKey(), group, leases);
+            acknowledged &= phase.begin(one.getKey(), group, leases(keys, group, atLeast));
         }
         return acknowledged;
+    }
+
+    private static Leases leases(
+            Collection<? extends CacheKey<?>> update, List<CacheKey<?>> group, @Nullable Duration atLeast) {
+        return PrefixClearing.isIn(update)
+                ? Leases.ofClearing(lease(update, atLeast))
+                : Leases.of(lease(group, atLeast));
     }
 
     /**
@@ -151,10 +156,18 @@ final class UpdatePhases {
         return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
-    /** Prepares updates whose work may be done already. Refuses none. Returns whether Redis has acknowledged all. */
+    /**
+     * Prepares updates whose work may be done already. Refuses none, and a cluster that fails keeps no others back. Returns whether
+     * Redis has acknowledged all.
+     */
     boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token) {
-        return inEach(
-                keys, null, (cluster, group, leases) -> cluster.preparation().prepareEnded(group, token, leases));
+        AtomicBoolean acknowledged = new AtomicBoolean(true);
+        AllCalls.forEach(byCluster(keys), (cluster, group) -> {
+            if (!cluster.preparation().prepareEnded(group, token, leases(keys, group, null))) {
+                acknowledged.set(false);
+            }
+        });
+        return acknowledged.get();
     }
 
     /**

@@ -194,9 +194,13 @@ final class UpdatePreparation {
 
     /** As {@link #prepareLate}, for an update that has no other mark. Without this one its end is written to the outbox. */
     boolean prepareEnded(Collection<? extends CacheKey<?>> keys, String token, Leases leases) {
-        boolean prepared = prepareLate(keys, token, leases) || prepareStopped(keys, token, leases);
-        if (!prepared && outbox != null && !keys.isEmpty()) {
-            outbox.notPrepared(keys, token);
+        boolean prepared = false;
+        try {
+            prepared = prepareLate(keys, token, leases) || prepareStopped(keys, token, leases);
+        } finally {
+            if (!prepared && outbox != null && !keys.isEmpty()) {
+                outbox.notPrepared(keys, token);
+            }
         }
         return prepared;
     }

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
@@ -221,6 +222,26 @@ class OutboxClearingTests {
                 .as("the second end closes it")
                 .extracting(Due::state)
                 .containsExactly(State.WAITING);
+    }
+
+    /** The preparation has a defect in one Redis, and none of the ends reaches its Redis. */
+    @Test
+    void theEndIsWrittenForEachRedisAlthoughAPreparationFails() {
+        FaultyCacheStore viewStore = new FaultyCacheStore(bench.clock::millis);
+        EasyCacheEngine sender = twoStores(bench.store, viewStore);
+        bench.store.afterNext(Operation.PREPARE_CLEAR, () -> {
+            throw new IllegalStateException("a defect");
+        });
+        bench.store.fail(Operation.RAISE_EPOCH, Fault.LOST_REQUEST);
+        viewStore.away();
+
+        assertThatThrownBy(() -> sender.invalidate(List.of(SOURCES.all(), FAR_VIEW)))
+                .hasMessage("a defect");
+
+        assertThat(messages())
+                .extracting(Message::keys)
+                .containsExactly(List.of(SOURCES.all().name()));
+        assertThat(outbox.all(VIEWS, "", 10)).extracting(Message::keys).containsExactly(List.of(FAR_VIEW.name()));
     }
 
     private String readFar(EasyCacheEngine engine) {
