@@ -40,7 +40,33 @@ final class UpdatePhases {
     boolean prepare(
             Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast, boolean beforeCommit) {
         return inEach(keys, atLeast, (cluster, group, leases) -> cluster.preparation()
-                .prepare(group, token, leases, beforeCommit));
+                .prepare(group, group, token, leases, beforeCommit));
+    }
+
+    /**
+     * Prepares further keys of an update that is prepared already. If it clears a cache, a message in the outbox names all keys.
+     *
+     * @param more name single entries
+     * @param update all keys, these included
+     * @return whether Redis has acknowledged these
+     */
+    boolean prepareMore(
+            Collection<? extends CacheKey<?>> more,
+            Collection<? extends CacheKey<?>> update,
+            String token,
+            @Nullable Duration atLeast) {
+        if (!PrefixClearing.isIn(update)) {
+            return prepare(more, token, atLeast, false);
+        }
+        Map<CacheCluster, List<CacheKey<?>>> all = byCluster(update);
+        Leases leases = Leases.ofClearing(lease(update, atLeast));
+        boolean acknowledged = true;
+        for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(more).entrySet()) {
+            List<CacheKey<?>> group = one.getValue();
+            List<CacheKey<?>> together = all.getOrDefault(one.getKey(), group);
+            acknowledged &= one.getKey().preparation().prepare(group, together, token, leases, false);
+        }
+        return acknowledged;
     }
 
     /**

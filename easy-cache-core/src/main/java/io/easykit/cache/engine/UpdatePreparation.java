@@ -77,12 +77,17 @@ final class UpdatePreparation {
      * Prepares an update. What Redis does not acknowledge in time goes on with a message in the outbox, or the update is
      * refused.
      *
-     * @param keys all that are prepared together in this Redis, so that one message names them
+     * @param together these keys and those that were prepared before: a message names all of them
      * @param beforeCommit whether the transaction of this thread is about to commit
      * @return whether all keys are prepared
      * @throws CacheUnavailableException if it is refused
      */
-    boolean prepare(Collection<? extends CacheKey<?>> keys, String token, Leases leases, boolean beforeCommit) {
+    boolean prepare(
+            Collection<? extends CacheKey<?>> keys,
+            Collection<? extends CacheKey<?>> together,
+            String token,
+            Leases leases,
+            boolean beforeCommit) {
         Map<CircuitBreaker, List<CacheKey<?>>> parts = store.byPartition(PrefixClearing.entriesOf(keys));
         TimeLeft time = new TimeLeft(keys.size());
         List<CacheKey<?>> undelivered = new ArrayList<>();
@@ -102,7 +107,7 @@ final class UpdatePreparation {
         if (!undelivered.isEmpty()) {
             // All: until the others are delivered, an entry that is prepared can be computed from an old value of them
             // again.
-            writeToOutbox(keys, token, leases, beforeCommit);
+            writeToOutbox(together, token, leases, beforeCommit);
         }
         return undelivered.isEmpty();
     }

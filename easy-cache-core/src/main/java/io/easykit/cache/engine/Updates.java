@@ -245,15 +245,25 @@ final class Updates {
         }
 
         void add(Collection<? extends CacheKey<?>> more) {
+            Set<CacheKey<?>> added = new LinkedHashSet<>(more);
+            added.removeAll(keys);
             keys.addAll(more);
             if (transactions.hasInner()) {
                 unsettled.addAll(more);
             }
-            if (prepared) {
+            if (prepared && !(acknowledged && added.isEmpty())) {
+                boolean before = acknowledged;
+                acknowledged = false;
                 phases.refuseIfUnavailable(more);
-                // With a clearing all again: it makes their leases longer, and one message in the outbox must name all.
-                acknowledged &= phases.prepare(PrefixClearing.isIn(keys) ? keys : more, token, timeout, false);
+                acknowledged = prepareMore(before ? added : more, before) && before;
             }
+        }
+
+        /** All again if a clearing makes their leases longer, or what was not acknowledged must be in one message with these. */
+        private boolean prepareMore(Collection<? extends CacheKey<?>> more, boolean othersAreAcknowledged) {
+            return PrefixClearing.isIn(othersAreAcknowledged ? more : keys)
+                    ? phases.prepare(keys, token, timeout, false)
+                    : phases.prepareMore(more, keys, token, timeout);
         }
 
         /** An action starts. If it commits another transaction, these keys belong to that one as well. */

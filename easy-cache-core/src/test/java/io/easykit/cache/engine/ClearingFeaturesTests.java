@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.BatchLoader;
+import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.Consistency;
@@ -130,9 +131,10 @@ class ClearingFeaturesTests {
     }
 
     private void prepareAndDie(CacheSpec<String> spec) {
+        List<CacheKey<?>> all = List.of(spec.all());
         here.cluster("default")
                 .preparation()
-                .prepare(List.of(spec.all()), "token", Leases.of(spec.options().updateLease()), false);
+                .prepare(all, all, "token", Leases.of(spec.options().updateLease()), false);
     }
 
     @Test

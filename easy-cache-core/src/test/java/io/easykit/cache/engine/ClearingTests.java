@@ -230,7 +230,8 @@ class ClearingTests {
     }
 
     private void prepareAndDie(CacheSpec<String> spec) {
-        here.cluster("default").preparation().prepare(List.of(spec.all()), "token", Leases.of(LEASE), false);
+        List<CacheKey<?>> all = List.of(spec.all());
+        here.cluster("default").preparation().prepare(all, all, "token", Leases.of(LEASE), false);
     }
 
     @Test

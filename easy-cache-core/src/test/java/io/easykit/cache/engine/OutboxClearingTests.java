@@ -244,6 +244,36 @@ class OutboxClearingTests {
         assertThat(outbox.all(VIEWS, "", 10)).extracting(Message::keys).containsExactly(List.of(FAR_VIEW.name()));
     }
 
+    @Test
+    void aKeyThatIsAddedAfterThePreparationOfAClearingIsPreparedAlone() {
+        redis.set(bench.store);
+        bench.transactions.begin();
+        node.updateInTransaction(UPDATE, () -> null);
+        Objects.requireNonNull(bench.transactions.current()).beforeCommit();
+        assertThat(bench.store.count(Operation.PREPARE_CLEAR)).isOne();
+        int prepared = bench.store.count(Operation.PREPARE);
+
+        for (long added = 2; added < 7; added++) {
+            CacheKey<String> more = VIEW.spec().key(added);
+            node.updateInTransaction(List.of(more), () -> null);
+            node.updateInTransaction(List.of(SOURCES.all(), more), () -> null);
+            assertThat(bench.store.parts(more)).contains("intents");
+        }
+        assertThat(bench.store.count(Operation.PREPARE_CLEAR)).isOne();
+        assertThat(bench.store.count(Operation.PREPARE) - prepared).isEqualTo(5);
+    }
+
+    /** What Redis acknowledged before is named, too: it can be computed from an older value again. */
+    @Test
+    void anAddedKeyThatIsNotPreparedIsInAMessageWithTheOthers() throws Exception {
+        redis.set(bench.store);
+        commitAndDie(() -> node.updateInTransaction(List.of(SOURCES.all()), () -> null), () -> {
+            redis.set(nowhere);
+            node.updateInTransaction(List.of(VIEW), () -> null);
+        });
+        assertThat(messages()).singleElement().satisfies(OutboxClearingTests::namesAll);
+    }
+
     private String readFar(EasyCacheEngine engine) {
         return engine.fetch(FAR_VIEW, () -> "view of " + engine.fetch(SOURCE, () -> data));
     }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,19 @@ class PartitionTests {
                 .isInstanceOf(CacheUnavailableException.class);
 
         assertThat(bench.store.count(Operation.PREPARE)).isEqualTo(prepared);
+    }
+
+    @Test
+    void refusesAKeyThatIsAddedAfterThePreparationEachTime() {
+        bench.transactions.begin();
+        a.updateInTransaction(List.of(healthyCp), () -> null);
+        Objects.requireNonNull(bench.transactions.current()).beforeCommit();
+        bench.store.away(1);
+
+        for (int time = 0; time < 2; time++) {
+            assertThatThrownBy(() -> a.updateInTransaction(List.of(lostCp), () -> null))
+                    .isInstanceOf(CacheUnavailableException.class);
+        }
     }
 
     @Test
