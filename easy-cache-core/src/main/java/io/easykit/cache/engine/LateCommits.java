@@ -45,7 +45,8 @@ final class LateCommits {
 
     /**
      * Ends the updates without open work. Begins second ends for at most one second, because there may be thousands after an outage.
-     * The rest wait for the next call; after a stop they are left to their leases. After an interrupt all wait.
+     * The rest wait for the next call; after a stop the marks that Redis acknowledged end by their leases, and what it did not
+     * acknowledge has none. After an interrupt all wait.
      */
     void endClosed() {
         long begin = ticker.nanoTime();

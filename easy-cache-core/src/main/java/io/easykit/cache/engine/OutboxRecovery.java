@@ -23,7 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the outbox to partitions that recover, before their readers use them. Leaves out messages that clear a cache.
+ * Delivers the outbox to partitions that recover, before their readers use them. Of messages that clear a cache it delivers the
+ * entries that they name.
  *
  * <p>A pass over the outbox runs on the thread of the relay, and serves all partitions that wait when it begins. Between two
  * batches a round of the relay lets a pass in.
@@ -68,7 +69,7 @@ final class OutboxRecovery {
 
     /**
      * Returns when the messages to a partition are delivered, or when that takes too long or the outbox cannot be read. Leaves
-     * out messages that clear a cache, and entries that Redis refuses.
+     * out keys that clear a cache, and entries that Redis refuses.
      *
      * @param here the keys of the partition
      * @param relay runs the passes
@@ -204,8 +205,8 @@ final class OutboxRecovery {
     }
 
     /**
-     * Delivers messages to the keys of one partition. Notes nothing in the outbox: its reader delivers them as well. Messages
-     * that clear a cache are left to it, since each delivery drops all that was loaded meanwhile.
+     * Delivers messages to the keys of one partition. Notes nothing in the outbox: its reader delivers them as well. Keys that
+     * clear a cache are left to it, since each delivery drops all that was loaded meanwhile.
      *
      * @param here the keys of the partition
      * @throws StoreUnavailableException if the partition does not answer, or this thread is interrupted

@@ -30,8 +30,9 @@ import org.slf4j.LoggerFactory;
  *   <li>If the node dies between the phases, the first node that reads the epochs after the lease raises them.
  *   <li>If the lease ends before the commit, the epochs are raised too early, and once more by the end.
  *   <li>If the reply of a prepare is lost, the clearing ends by its lease: one clearing too many.
- *   <li>If the end does not reach Redis, this node raises the epochs when Redis answers, and until then its readers get nothing
- *       of the prefix from Redis. Beside it the clearing ends by its lease.
+ *   <li>If the end does not reach Redis, this node raises the epochs when Redis answers. Until then its readers get nothing of the
+ *       prefix from Redis; in a Redis Cluster this holds for the keys that rely on a copy of the epochs that is not raised yet.
+ *       Beside it the clearing ends by its lease.
  *   <li>A script that fails half way leaves a clearing that has to be ended again, never an epoch that is not raised.
  *   <li>Only the clock of Redis decides whether a lease is over. If it jumps, a clearing ends too early or too late.
  * </ul>
@@ -176,8 +177,8 @@ final class PrefixClearing {
     }
 
     /**
-     * Ends a clearing, or clears without one. Epochs that cannot be raised now are raised before the cluster is read again,
-     * and until then no reader of this node gets an entry of the prefix from Redis.
+     * Ends a clearing, or clears without one. Epochs that cannot be raised now are raised before their partition is read again.
+     * Until then no reader of this node gets an entry from Redis whose key relies on them ({@link EpochRange#usedFor}).
      *
      * @param token of the clearing; empty if there is none, or it must stay
      * @return the keys if Redis has acknowledged it, else none

@@ -176,7 +176,7 @@ class OutboxClearingTests {
         node.update(UPDATE, () -> data = "new");
         assertThat(outbox.size()).isZero();
         redis.set(nowhere);
-        bench.clock.advance(LEASE.plus(PrefixClearing.REPAIR));
+        bench.clock.advance(LEASE);
         tick(node);
         assertThat(messages()).singleElement().satisfies(OutboxClearingTests::namesAll);
     }

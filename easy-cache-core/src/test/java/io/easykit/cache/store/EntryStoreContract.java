@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What every store of entries promises. */
 public abstract class EntryStoreContract {
@@ -282,13 +284,14 @@ public abstract class EntryStoreContract {
         assertThat(store().fetch(late, 0).outcome()).isEqualTo(Outcome.SUCCESS_NEED_QUERY);
     }
 
-    @Test
-    void letsOneReaderRefreshNullNearTheEndOfItsShorterLife() {
+    @ParameterizedTest
+    @EnumSource(names = {"NULL", "EMPTY_OPTIONAL"})
+    void letsOneReaderRefreshNullNearTheEndOfItsShorterLife(Kind kind) {
         Duration ttl = LONG.multipliedBy(10);
         CacheKey<String> key =
                 key(cp.toBuilder().ttl(ttl).nullTtl(LONG).refreshAhead(LONG).build());
         assertThat(key.spec().options().effectiveRefreshAhead()).isEqualTo(LONG);
-        Envelope nothing = Envelope.of(Kind.NULL, new byte[0]);
+        Envelope nothing = Envelope.of(kind, new byte[0]);
         store().store(key, lease(key), nothing, LONG);
         assertThat(store().fetch(key, 0).outcome()).isEqualTo(Outcome.SUCCESS);
 
