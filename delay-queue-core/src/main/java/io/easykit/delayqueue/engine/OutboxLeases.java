@@ -23,14 +23,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Taking over.</b> Process B takes the lease of process A if nobody holds it, or if B has seen it unchanged for its whole
  * duration. From then on B stores the rows of A. Both could store the same rows only if A pauses for more than half a lease between
- * its check and the call.
+ * its check and the call, or if a holder passes the lease on while a call of it has no reply.
  *
  * <p><b>Return.</b> If A still runs, it goes on writing rows. B stores them until there are none, and releases the lease; then A
  * takes it back. The lease of a process that was killed is removed in the same way, also if it has left no rows.
  *
  * <p><b>Passing on.</b> B can renew leases while its own line to Redis is away, or Redis refuses B only. If rows are there, and B has
  * stored none of them for the duration of a lease, it releases the lease and declines it for a while, so that a third process takes
- * it. It takes a declined lease again if nobody else has done so within two intervals. A process that knows no other one keeps the lease.
+ * it. It takes a declined lease again if it sees it free for two intervals. A process that knows no other one keeps the lease.
  */
 final class OutboxLeases {
 
@@ -199,11 +199,14 @@ final class OutboxLeases {
         declinedAt.remove(owner);
     }
 
-    /** Releases the lease of an owner with rows if this process has stored none of them for too long, and there are others. */
-    void passOnIfStuck(String owner) {
+    /**
+     * Releases the lease of an owner with rows if this process has stored none of them for too long, and there are others; else
+     * returns false.
+     */
+    boolean passOnIfStuck(String owner) {
         long now = nanos.getAsLong();
         if (!hasOthers || now - storedAt.getOrDefault(owner, now) < lease) {
-            return;
+            return false;
         }
         if (declinedAt.put(owner, now) == null) {
             log.info(
@@ -212,6 +215,7 @@ final class OutboxLeases {
                     owner);
         }
         release(owner);
+        return true;
     }
 
     /** At the end of this process: others need not wait until the leases are over. */

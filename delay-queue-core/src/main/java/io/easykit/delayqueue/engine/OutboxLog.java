@@ -15,6 +15,13 @@ final class OutboxLog {
 
     private final RepeatedLines lines;
     private boolean away;
+
+    /** Since the last failure a message was stored. */
+    private boolean stored;
+
+    /** Since the last failure messages were left to another process. */
+    private boolean passedOn;
+
     private boolean databaseFails;
     private boolean ownersFail;
     private boolean faulty;
@@ -24,6 +31,8 @@ final class OutboxLog {
     }
 
     void away(StoreUnavailableException failure) {
+        stored = false;
+        passedOn = false;
         if (!away) {
             away = true;
             log.warn(
@@ -32,10 +41,22 @@ final class OutboxLog {
         }
     }
 
-    /** Called after a pass that stored all messages. */
+    void stored() {
+        stored = true;
+    }
+
+    void passedOn() {
+        passedOn = true;
+    }
+
+    /**
+     * Called after a pass that has left no messages. If another process has stored those of the outage, or is to store them, this one
+     * cannot report its end.
+     */
     void drained() {
-        if (away) {
-            away = false;
+        boolean ends = away && stored && !passedOn;
+        away = false;
+        if (ends) {
             log.info("Redis answers again, and all messages of the outbox are stored");
         }
     }

@@ -203,7 +203,7 @@ final class OutboxRelay implements OutboxAdmin {
 
     private void relay() {
         pass.deleteStored();
-        // An owner whose lease is taken again is read from its first row.
+        // Of an owner whose lease was lost, and is taken again, all rows are read.
         lastRead.keySet().retainAll(leases.held());
         long begin = loops.nanos();
         boolean whole = blocks.isEmpty() || begin - wholeAt >= 0;
@@ -238,6 +238,7 @@ final class OutboxRelay implements OutboxAdmin {
             lastRead.put(run.owner(), run.last());
             if (run.hasStored()) {
                 leases.hasStored(run.owner());
+                lines.stored();
             }
             if (retries && !leases.isOwn(run.owner())) {
                 giveUp(run.owner());
@@ -257,8 +258,8 @@ final class OutboxRelay implements OutboxAdmin {
     private void giveUp(String owner) {
         if (outbox.rows(owner, 0, Set.of(), 1).isEmpty()) {
             leases.release(owner);
-        } else {
-            leases.passOnIfStuck(owner);
+        } else if (leases.passOnIfStuck(owner)) {
+            lines.passedOn();
         }
     }
 

@@ -359,6 +359,31 @@ class OutboxTests {
                 .containsExactlyInAnyOrder(
                         relay(taker.engine).owner(), relay(third.engine).owner());
         assertThat(taker.outbox.takeCalls()).filteredOn("release"::equals).hasSize(1);
+        assertThat(logged(Level.INFO)).as("the taker cannot tell").isEmpty();
+        taker.node.kill();
+        third.node.kill();
+    }
+
+    /** The first outage ended for this process when it passed on what it could not store. */
+    @Test
+    void logsBeginAndEndOfAnOutageAfterOneWhoseRowsWerePassedOn() {
+        OtherProcess taker = takerOver(Fault.REJECTED);
+        OtherProcess third = new OtherProcess();
+        advance(Duration.ofMinutes(2));
+        assertThat(logged(Level.WARN)).hasSize(1);
+
+        taker.transactions.begin();
+        taker.engine.template().send(OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR));
+        taker.transactions.commit();
+        advance(Duration.ofMinutes(2));
+        assertThat(logged(Level.WARN)).hasSize(2);
+        assertThat(logged(Level.INFO)).isEmpty();
+        taker.line.planByShard(shard -> Fault.NONE);
+        advance(Duration.ofSeconds(2));
+
+        assertThat(isStored("b")).isTrue();
+        assertThat(logged(Level.INFO))
+                .containsExactly("Redis answers again, and all messages of the outbox are stored");
         taker.node.kill();
         third.node.kill();
     }
