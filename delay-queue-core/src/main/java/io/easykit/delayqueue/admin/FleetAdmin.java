@@ -66,7 +66,7 @@ public interface FleetAdmin {
      * @param node     {@link NodeInfo#id}
      * @param listener {@link NodeInfo.Listener#id}
      * @param by       who pauses, as others see it
-     * @return false if there is no such node
+     * @return false if there is no such node, and it has left no earlier request for this listener
      */
     boolean pauseListener(String node, String listener, String by);
 
@@ -74,7 +74,7 @@ public interface FleetAdmin {
      * Resumes one listener on one node, whoever paused it there. A topic that is paused stays so.
      *
      * @param by who resumes, as the log of the node shows it
-     * @return false if there is no such node
+     * @return false if there is no such node, and it has left no earlier request for this listener
      */
     boolean resumeListener(String node, String listener, String by);
 }

@@ -181,11 +181,12 @@ final class InMemoryFleetStore implements FleetStore {
     @Override
     public synchronized boolean requestPause(String name, String listener, boolean pause, String by) {
         forgetSilentNodes();
-        if (!nodes.containsKey(name)) {
+        Requests before = requests.get(name);
+        boolean replaces = before != null && before.ofListeners.containsKey(listener);
+        if (!nodes.containsKey(name) && !replaces) {
             return false;
         }
         lastRequest = Math.max(lastRequest + 1, micros.getAsLong());
-        Requests before = requests.get(name);
         Requests kept = keptFromNow(before == null ? new LinkedHashMap<>() : before.ofListeners);
         kept.ofListeners.put(listener, new Beat.PauseRequest(listener, pause, lastRequest, by));
         requests.put(name, kept);

@@ -92,11 +92,12 @@ public interface FleetStore {
     List<NodeInfo> nodes();
 
     /**
-     * Stores the request that a listener of a node pauses or resumes. The node applies it with its next heartbeat.
+     * Stores the request that a listener of a node pauses or resumes. The node applies it with its next heartbeat. A request that a
+     * silent node may still come back for can be replaced.
      *
      * @param pause to pause; else to resume
      * @param by    the operator
-     * @return false if there is no such node
+     * @return false if there is no such node, and no kept request for this listener of it
      */
     boolean requestPause(String node, String listener, boolean pause, String by);
 

@@ -4,15 +4,16 @@
 -- KEYS   prefix, settings
 --        of the registry of nodes: "<key prefix>{nodes}:"
 -- ARGV   node, listener, 'pause' or 'resume', by whom
--- return 1 stored, 0 there is no such node
+-- return 1 stored, 0 there is no such node, and no kept request to replace: a node that is silent may come back for one
 checkCount(4)
 local node, listener, request, by = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 check(request == 'pause' or request == 'resume', 'neither pause nor resume')
 check(#listener <= 1024 and #by <= 1024, 'name too long')
 local till = redis.call('ZSCORE', prefix .. 'until', node)
-if not till or tonumber(till) <= now then return 0 end
 local requests = prefix .. 'pause-requests:' .. node
-local last = string.match(redis.call('HGET', requests, listener) or '', '^%a+:(%d+):')
+local kept = redis.call('HGET', requests, listener)
+if not kept and (not till or tonumber(till) <= now) then return 0 end
+local last = string.match(kept or '', '^%a+:(%d+):')
 local at = math.max(micros, last and #last <= 16 and last + 1 or 0) -- a later request has a later time, whatever the clock does
 allowWhenFull()
 redis.call('HSET', requests, listener, request .. ':' .. string.format('%.0f', at) .. ':' .. by)

@@ -2,6 +2,7 @@ package io.easykit.delayqueue.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.easykit.delayqueue.store.Beat;
 import io.easykit.delayqueue.store.FleetStore;
 import io.easykit.delayqueue.store.NodeReport;
 import io.easykit.delayqueue.store.ShardKey;
@@ -73,6 +74,12 @@ class InMemoryQueueStoreTests {
         assertThat(fleet.beat("n1", report, expiry).pauseRequests()).isEmpty();
 
         fleet.requestPause("n1", "close", true, "ann");
+        micros.set(TimeUnit.SECONDS.toMicros(3_720));
+        assertThat(fleet.requestPause("n1", "mail", true, "ann")).isFalse();
+        assertThat(fleet.requestPause("n1", "close", false, "ann")).isTrue();
+        assertThat(fleet.beat("n1", report, expiry).pauseRequests())
+                .extracting(Beat.PauseRequest::pause)
+                .containsExactly(false);
         fleet.leave("n1");
         assertThat(fleet.beat("n1", report, expiry).pauseRequests()).isEmpty();
     }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import static io.easykit.delayqueue.redis.TestShard.ms;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.StoreRefusedException;
@@ -167,6 +168,25 @@ class FleetScriptTests {
                 .isBetween(1L, 3_600_000L);
     }
 
+    /** Otherwise it would pause when it comes back, although the operator has resumed it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPauseRequestOfASilentNodeCanBeTakenBack(boolean isForgottenByAnother) {
+        fleet.beat("a", SENDER, KEEP);
+        fleet.requestPause("a", "close", true, "ops");
+        shard.clock(41_000);
+        if (isForgottenByAnother) {
+            fleet.beat("b", SENDER, KEEP);
+        }
+
+        assertThat(fleet.requestPause("a", "close", false, "ops")).isTrue();
+        assertThat(fleet.requestPause("a", "mail", true, "ops")).isFalse();
+
+        assertThat(fleet.beat("a", SENDER, KEEP).pauseRequests())
+                .extracting(Beat.PauseRequest::listener, Beat.PauseRequest::pause)
+                .containsExactly(tuple("close", false));
+    }
+
     @Test
     void forgetsANodeThatLeavesAtOnce() {
         fleet.beat("a", SENDER, KEEP);
@@ -198,7 +218,10 @@ class FleetScriptTests {
                 .isEqualTo(fleet.beat("a", SENDER, KEEP).pauseRequests());
         assertThat(fleet.beat("b", SENDER, KEEP).pauseRequests()).isEmpty();
         shard.clock(40_000);
-        assertThat(fleet.requestPause("a", "close", true, "ops")).as("silent").isFalse();
+        assertThat(fleet.requestPause("a", "close", true, "ops"))
+                .as("silent, with a request")
+                .isTrue();
+        assertThat(fleet.requestPause("a", "other", true, "ops")).as("silent").isFalse();
     }
 
     @Test
