@@ -90,7 +90,11 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         try {
             startWithOthers(container);
         } catch (RuntimeException | Error refused) {
-            remove(container);
+            try {
+                unregister(container);
+            } catch (RuntimeException | Error second) {
+                refused.addSuppressed(second);
+            }
             throw refused;
         }
         keepAlive();
@@ -98,27 +102,39 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
 
     /** Removes a listener and begins its stop. Does not wait for the end, because its method may wait for the caller. */
     void unregister(ListenerContainer container) {
-        remove(container);
-        keepAlive();
-        if (startStopThread(container::stop) == null) {
-            container.stop();
-        }
-    }
-
-    private void remove(ListenerContainer container) {
         synchronized (containers) {
             containers.remove(container.endpoint().id(), container);
         }
+        keepAlive();
+        withoutWaiting(container::stop);
     }
 
-    /** A stop meanwhile has left out a container that was not running yet. */
+    /** A stop or a removal meanwhile has left out a container that was not running yet. */
     private void startWithOthers(ListenerContainer container) {
-        while (isStarted()) {
+        if (isToRun(container)) {
             container.start();
-            if (isStarted()) {
-                return;
+            if (!isToRun(container)) {
+                withoutWaiting(() -> stopAgain(container));
             }
+        }
+    }
+
+    /** A start meanwhile has left out a container that was still running. */
+    private void stopAgain(ListenerContainer container) {
+        if (!isToRun(container)) {
             container.stop();
+            startWithOthers(container);
+        }
+    }
+
+    private boolean isToRun(ListenerContainer container) {
+        return isStarted() && own().contains(container);
+    }
+
+    /** On the thread of the caller if there is no other. */
+    private void withoutWaiting(Runnable stop) {
+        if (startStopThread(stop) == null) {
+            stop.run();
         }
     }
 

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.ListenerEndpoint;
@@ -19,7 +20,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,9 +39,10 @@ class DelayListenerRegistryTests {
     }
 
     private volatile OnDeclare whenDeclared = topic -> {};
+    private volatile Consumer<String> whenCreated = name -> {};
+    private final QueueBackend store = new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000);
 
-    private final DelayQueueEngine engine = DelayQueueEngine.builder(
-                    observed(new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000)))
+    private final DelayQueueEngine engine = DelayQueueEngine.builder(observed(store))
             .codec(new JacksonPayloadCodec())
             .loops(new LoopExecutor() {
                 @Override
@@ -54,6 +58,7 @@ class DelayListenerRegistryTests {
                 @Override
                 public Loop create(String name, Step step) {
                     require(name);
+                    whenCreated.accept(name);
                     return THREADS.create(name, step);
                 }
 
@@ -115,21 +120,27 @@ class DelayListenerRegistryTests {
     }
 
     /** The store is called for the number of shards before a listener with a limit starts. */
-    private ListenerContainer stopsTheRegistryWhenItStarts(DelayListenerRegistry stopped) {
+    private ListenerContainer runsWhenItStarts(Consumer<ListenerContainer> action, MessageHandler<String> handler) {
         String topic = "limited";
+        ListenerContainer container = engine.container(
+                ListenerEndpoint.builder(topic, topic, String.class)
+                        .limits(FlowLimits.maxInFlight(1))
+                        .stopTimeout(Duration.ofMinutes(1))
+                        .build(),
+                handler);
         whenDeclared = declared -> {
             if (declared.equals(topic)) {
                 whenDeclared = other -> {};
-                Thread stop = new Thread(stopped::stop);
-                stop.start();
-                stop.join();
+                Thread other = new Thread(() -> action.accept(container));
+                other.start();
+                other.join();
             }
         };
-        return engine.container(
-                ListenerEndpoint.builder(topic, topic, String.class)
-                        .limits(FlowLimits.maxInFlight(1))
-                        .build(),
-                message -> {});
+        return container;
+    }
+
+    private ListenerContainer stopsTheRegistryWhenItStarts(DelayListenerRegistry stopped) {
+        return runsWhenItStarts(container -> stopped.stop(), message -> {});
     }
 
     @Test
@@ -138,10 +149,74 @@ class DelayListenerRegistryTests {
         ListenerContainer added = stopsTheRegistryWhenItStarts(registry);
         registry.register(added);
 
-        assertThat(added.isRunning()).isFalse();
+        await().until(() -> !added.isRunning());
         assertThat(registry.isRunning()).isFalse();
         registry.start();
         assertThat(added.isRunning()).isTrue();
+    }
+
+    @Test
+    void aListenerThatIsRemovedWhileTheOthersStartDoesNotRun() {
+        ListenerContainer added = runsWhenItStarts(
+                container -> {
+                    scarce = "of the registry"; // so that its stop has ended when the start goes on
+                    registry.unregister(container);
+                    scarce = "none";
+                },
+                message -> {});
+        registry.register(added);
+        register("b", message -> {});
+        registry.start();
+
+        await().until(() -> !added.isRunning());
+        assertThat(registry.containers()).singleElement().matches(ListenerContainer::isRunning);
+        registry.stop();
+        registry.start();
+        assertThat(added.isRunning()).isFalse();
+    }
+
+    /** As a method that uses the bean whose listener is added. */
+    @Test
+    void aListenerThatIsAddedWhileTheOthersStopMayWaitForTheCaller() {
+        CompletableFuture<String> begun = new CompletableFuture<>();
+        CompletableFuture<String> registered = new CompletableFuture<>();
+        CompletableFuture<String> ended = new CompletableFuture<>();
+        registry.start();
+        ListenerContainer added = runsWhenItStarts(container -> registry.stop(), message -> {
+            begun.complete("");
+            ended.complete(registered.join());
+        });
+        try (DelayQueueEngine sender =
+                DelayQueueEngine.builder(store).codec(new JacksonPayloadCodec()).build()) {
+            sender.template().send(OutgoingMessage.of("limited", "x"));
+        }
+        // They are created when the container has started.
+        whenCreated = name -> {
+            if (name.equals("delay-queue-jobs")) {
+                begun.orTimeout(20, TimeUnit.SECONDS).join();
+            }
+        };
+
+        assertThat(CompletableFuture.runAsync(() -> registry.register(added))).succeedsWithin(Duration.ofSeconds(20));
+        registered.complete("registered");
+
+        assertThat(ended).succeedsWithin(Duration.ofSeconds(20));
+        await().until(() -> !added.isRunning());
+    }
+
+    /** Its delivery has begun in part. */
+    @Test
+    void aListenerThatGetsNoThreadsAtItsStartIsStoppedAndLeavesItsIdFree() {
+        registry.start();
+        scarce = "delay-queue-(monitor-a|stop-a)";
+        ListenerContainer failed = engine.container(
+                ListenerEndpoint.builder("a", "a", String.class).build(), message -> {});
+        assertThatThrownBy(() -> registry.register(failed)).isInstanceOf(Error.class);
+        assertThat(registry.containers()).isEmpty();
+        await().until(() -> !failed.isRunning());
+
+        scarce = "none";
+        assertThat(register("a", message -> {}).isRunning()).isTrue();
     }
 
     @Test
@@ -152,7 +227,7 @@ class DelayListenerRegistryTests {
         ListenerContainer added = stopsTheRegistryWhenItStarts(registry);
         child.register(added);
 
-        assertThat(added.isRunning()).isFalse();
+        await().until(() -> !added.isRunning());
         assertThat(child.isRunning()).isFalse();
         registry.start();
         assertThat(added.isRunning()).isTrue();
@@ -168,8 +243,8 @@ class DelayListenerRegistryTests {
         child.start();
         registry.start();
 
+        await().until(() -> !registry.isRunning());
         assertThat(registry.containers()).hasSize(3).noneMatch(ListenerContainer::isRunning);
-        assertThat(registry.isRunning()).isFalse();
     }
 
     @Test
