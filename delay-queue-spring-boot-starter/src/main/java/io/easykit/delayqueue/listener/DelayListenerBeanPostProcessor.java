@@ -117,8 +117,14 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         }
         processed.add(beanName);
         try {
-            methods.forEach(
-                    (method, annotation) -> inspect(new ListenerMethod(beanName, bean, type, method), annotation));
+            List<Endpoint> late = new ArrayList<>();
+            methods.forEach((method, annotation) -> {
+                Endpoint one = inspect(new ListenerMethod(beanName, bean, type, method), annotation);
+                if (one != null) {
+                    late.add(one);
+                }
+            });
+            late.forEach(this::register);
         } catch (RuntimeException | Error refused) {
             withdraw(beanName, bean);
             throw refused;
@@ -139,14 +145,14 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         withdrawn.forEach(one -> registry.get().unregister(one.container()));
     }
 
-    private void inspect(ListenerMethod where, DelayListener annotation) {
-        collected(() -> add(candidate(where, annotation)));
-    }
-
-    /** Problems during the start are collected. Later ones are thrown at once. */
-    private void collected(Runnable work) {
+    /**
+     * Problems during the start are collected. Later ones are thrown at once.
+     *
+     * @return the listener of a late bean, which starts after all methods of the bean have been checked; null during the start
+     */
+    private @Nullable Endpoint inspect(ListenerMethod where, DelayListener annotation) {
         try {
-            work.run();
+            return add(candidate(where, annotation));
         } catch (InvalidDelayListenerException problem) {
             synchronized (ids) {
                 if (complete) {
@@ -154,6 +160,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                 }
                 problems.add(problem);
             }
+            return null;
         }
     }
 
@@ -235,7 +242,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         return new Candidate(where, attributes, signature, new ListenerInvoker(() -> exposed(where), signature));
     }
 
-    private void add(Candidate candidate) {
+    private @Nullable Endpoint add(Candidate candidate) {
         ListenerMethod other;
         boolean late;
         synchronized (ids) {
@@ -253,9 +260,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                             "Set a different id on each. The default id is the topic. Several listeners of a"
                                     + " topic share its messages; each message goes to one of them.");
         }
-        if (late) {
-            register(new Endpoint(candidate, endpoint(candidate)));
-        }
+        return late ? new Endpoint(candidate, endpoint(candidate)) : null;
     }
 
     private void register(Endpoint complete) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.MessageInfo;
+import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
@@ -111,6 +113,24 @@ class ListenerBeansIntegrationTests {
     }
 
     @Test
+    void aLateBeanWithAnInvalidListenerStartsNone() {
+        runner.withUserConfiguration(Product.class).run(context -> {
+            GenericApplicationContext beans = (GenericApplicationContext) context.getSourceApplicationContext();
+            DelayQueueTemplate queue = context.getBean(DelayQueueTemplate.class);
+            queue.send(OutgoingMessage.of("accepted", "1").id("due"));
+            beans.registerBean("late", LateWithAnIdTwice.class);
+
+            assertThatThrownBy(() -> beans.getBean("late")).hasStackTraceContaining("its id 'orders' is also that of");
+
+            assertThat(context.getBean(DelayListenerRegistry.class).topics()).containsExactly("orders");
+            MessageInfo due = queue.find("accepted", "due").orElseThrow();
+            assertThat(due.state()).isEqualTo(MessageInfo.State.WAITING);
+            assertThat(due.failures() + due.leaseExpirations() + due.releases()).isZero();
+            assertThat(LateWithAnIdTwice.STARTED).isEmpty();
+        });
+    }
+
+    @Test
     void makesNoProductInAStartThatFails() {
         runner.withUserConfiguration(EarlyFactory.class)
                 .withPropertyValues("delay-queue.command-timeout=soon")
@@ -179,6 +199,22 @@ class ListenerBeansIntegrationTests {
         @DelayListener(topic = "accepted")
         public void on(String text) {
             seen.orders.add(text);
+        }
+    }
+
+    static class RefusedForItsId {
+
+        @DelayListener(topic = "orders")
+        public void again(String text) {}
+    }
+
+    static class LateWithAnIdTwice extends RefusedForItsId {
+
+        static final BlockingQueue<String> STARTED = new LinkedBlockingQueue<>();
+
+        @DelayListener(topic = "accepted")
+        public void on(String text) {
+            STARTED.add(text);
         }
     }
 
