@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param count   the count
  * @param open    number of shards that messages are sent to until the others are opened
  * @param opensAt when the others are opened
- * @param readAt  when it was read, or when a reading for an unknown shard failed
+ * @param readAt  when it was read, or when a reading failed
  * @param triedAt when it was read, or when the last reading after a minute began
  */
 record KnownCount(ShardCount count, int open, long opensAt, long readAt, long triedAt) {

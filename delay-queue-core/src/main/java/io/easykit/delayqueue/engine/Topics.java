@@ -93,13 +93,18 @@ final class Topics {
         try {
             return reread(topic);
         } catch (StoreUnavailableException | StoreRefusedException e) {
-            log.debug("The shard count of {} is read again later", topic, e);
-            return view(topic, known);
+            return readLater(topic, known, e);
         } catch (TopicConflictException e) {
             // As at the first use, sends fail until this is fixed.
             forgetReading(topic, known);
             throw e;
         }
+    }
+
+    private TopicShards readLater(String topic, KnownCount known, RuntimeException failure) {
+        log.debug("The shard count of {} is read again later", topic, failure);
+        confirmed.computeIfPresent(topic, (name, read) -> read.endedAt(nanos.getAsLong()));
+        return view(topic, known);
     }
 
     /**
@@ -120,10 +125,8 @@ final class Topics {
     TopicShards shardsToLookAt(String topic) {
         requireTopic(topic);
         KnownCount known = confirmed.get(topic);
-        if (known != null && !isOld(known)) {
-            return view(topic, known);
-        }
-        return known == null || isFirstToRead(topic, known) ? look(topic, known) : view(topic, known);
+        boolean reads = known == null || (isOld(known) && isFirstToRead(topic, known));
+        return reads ? look(topic, known) : view(topic, Objects.requireNonNull(known));
     }
 
     /** Whether the store keeps the count of a topic, or the settings have one. Leaves no trace in the store. */
@@ -167,8 +170,7 @@ final class Topics {
             if (known == null) {
                 throw e;
             }
-            log.debug("The shard count of {} is read again later", topic, e);
-            return view(topic, known);
+            return readLater(topic, known, e);
         }
         if (!kept.isKept()) {
             return known == null ? TopicShards.of(topic, assumed(topic)) : view(topic, known);

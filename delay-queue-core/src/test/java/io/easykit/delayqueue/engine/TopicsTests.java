@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TopicsTests {
 
@@ -278,13 +279,15 @@ class TopicsTests {
                 Arguments.of(Duration.ofMinutes(1), toSend));
     }
 
-    @Test
-    void readsOnceASecondForMadeUpIdsWhileTheStoreIsAway() {
+    /** After a minute it is read for any id. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 60})
+    void readsOnceASecondForMadeUpIdsWhileTheStoreIsAway(int seconds) {
         store.declare("orders", 2);
         FaultyStore line = new FaultyStore(store);
         Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, now::get);
         topics.shards("orders");
-        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        now.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
         line.takeCalls();
         line.away();
 
@@ -295,6 +298,22 @@ class TopicsTests {
         now.addAndGet(1);
         toLookAt(topics);
         assertThat(line.takeCalls()).containsExactly("declared");
+    }
+
+    /** A second call would wait for a timeout too. */
+    @Test
+    void readsOnceForASendWhileTheStoreIsAway() {
+        store.declare("orders", 2);
+        FaultyStore line = new FaultyStore(store);
+        Topics topics = new Topics(line.asStore(), topic -> Topics.UNSET, now::get);
+        topics.shards("orders");
+        now.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        line.takeCalls();
+        line.away();
+
+        assertThat(topics.shardsToStore("orders", MessageIds.generate(4)).all()).isEqualTo(2);
+
+        assertThat(line.takeCalls()).containsExactly("declare");
     }
 
     /** Of another node whose message is in the outbox. */
