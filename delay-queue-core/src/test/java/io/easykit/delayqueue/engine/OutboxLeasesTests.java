@@ -1,10 +1,12 @@
 package io.easykit.delayqueue.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutbox.Lease;
 import io.easykit.delayqueue.store.SendOutbox.Owner;
+import io.easykit.delayqueue.store.SendOutboxException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -14,8 +16,12 @@ class OutboxLeasesTests {
 
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
+    private static final Owner FREE = new Owner("a", null);
+
     private long nanos;
     private long wait;
+    private boolean fails;
+    private boolean renews = true;
     private final OutboxLeases leases = new OutboxLeases(outbox(), "b", Duration.ofSeconds(30), () -> nanos);
 
     private List<Owner> owners = List.of(new Owner("a", new Lease("a", 7)));
@@ -26,9 +32,12 @@ class OutboxLeasesTests {
                 SendOutbox.class.getClassLoader(), new Class<?>[] {SendOutbox.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("owners")) {
                         nanos += wait;
+                        if (fails) {
+                            throw new SendOutboxException("The database does not answer.", null);
+                        }
                         return owners;
                     }
-                    return true;
+                    return !method.getName().equals("renew") || renews;
                 });
     }
 
@@ -65,8 +74,7 @@ class OutboxLeasesTests {
 
     @Test
     void leaveAnOwnerToOthersOfWhichNothingCouldBeStored() {
-        Owner free = new Owner("a", null);
-        lookAt(0, free, living(0));
+        lookAt(0, FREE, living(0));
         nanos = 29 * SECOND;
         leases.passOnIfStuck("a");
         assertThat(leases.held()).containsExactly("a");
@@ -74,34 +82,91 @@ class OutboxLeasesTests {
         nanos = 30 * SECOND;
         leases.passOnIfStuck("a");
         assertThat(leases.held()).isEmpty();
-        lookAt(35, free, living(35));
+        lookAt(35, FREE, living(35));
         lookAt(40, new Owner("a", new Lease("c", 0)), living(40));
-        lookAt(45, free, living(45));
+        lookAt(45, FREE, living(45));
         assertThat(leases.held()).isEmpty();
 
-        lookAt(50, free, living(50));
+        lookAt(50, FREE, living(50));
         assertThat(leases.held()).as("another one looks within an interval").isEmpty();
-        lookAt(55, free, living(55));
+        lookAt(55, FREE, living(55));
         assertThat(leases.held()).as("nobody else takes it").containsExactly("a");
     }
 
     @Test
     void takeWhatTheyHaveDeclinedLongAgo() {
-        Owner free = new Owner("a", null);
-        lookAt(0, free, living(0));
+        lookAt(0, FREE, living(0));
         nanos = 30 * SECOND;
         leases.passOnIfStuck("a");
         lookAt(325, new Owner("a", new Lease("c", 1)), living(325));
 
-        lookAt(330, free, living(330));
+        lookAt(330, FREE, living(330));
+
+        assertThat(leases.held()).containsExactly("a");
+    }
+
+    /** For the duration of a lease, as after the first time. */
+    private void keepsForALeaseFrom(long second) {
+        lookAt(second, FREE, living(second));
+        assertThat(leases.held()).containsExactly("a");
+        nanos = (second + 29) * SECOND;
+        leases.passOnIfStuck("a");
+        assertThat(leases.held()).containsExactly("a");
+    }
+
+    @Test
+    void tryAgainForALeaseWhatTheyHaveReleased() {
+        lookAt(0, FREE, living(0));
+        leases.release("a");
+
+        keepsForALeaseFrom(100);
+    }
+
+    @Test
+    void tryAgainForALeaseWhatAnotherProcessHasTakenMeanwhile() {
+        lookAt(0, FREE, living(0));
+        renews = false;
+        nanos = 10 * SECOND;
+        leases.renew();
+        assertThat(leases.held()).doesNotContain("a");
+
+        nanos = 100 * SECOND;
+        owners = List.of(FREE, living(100));
+        leases.takeFree();
+        nanos = 129 * SECOND;
+        leases.passOnIfStuck("a");
+        assertThat(leases.held()).contains("a");
+    }
+
+    /** The others may have ended. */
+    @Test
+    void keepAnOwnerWhileTheOthersCannotBeRead() {
+        lookAt(0, FREE, living(0));
+        fails = true;
+        assertThatThrownBy(() -> lookAt(30, FREE, living(30))).isInstanceOf(SendOutboxException.class);
+
+        leases.passOnIfStuck("a");
+
+        assertThat(leases.held()).containsExactly("a");
+    }
+
+    /** It has ended, and another process of this name has rows now. */
+    @Test
+    void takeAnOwnerAtOnceThatWasGoneSinceTheyDeclinedIt() {
+        lookAt(0, FREE, living(0));
+        nanos = 30 * SECOND;
+        leases.passOnIfStuck("a");
+        assertThat(leases.held()).isEmpty();
+        lookAt(35, living(35));
+
+        lookAt(40, FREE, living(40));
 
         assertThat(leases.held()).containsExactly("a");
     }
 
     @Test
     void keepAnOwnerOfWhichSomethingWasStoredOrIfThereIsNoOtherProcess() {
-        Owner free = new Owner("a", null);
-        lookAt(0, free, living(0));
+        lookAt(0, FREE, living(0));
         nanos = 20 * SECOND;
         leases.hasStored("a");
         nanos = 49 * SECOND;
