@@ -34,8 +34,8 @@ public final class Workers {
         Size size = Size.of(arguments);
         int messages = size.of(MESSAGES);
         Report.begin("Q7: " + messages + " due at once, handler " + HANDLER_MILLIS + " ms", size);
-        System.out.println("One run, all contenders at the same time. Not run means: by " + SLACK.toSeconds()
-                + " s after the handlers could have been done.\n");
+        System.out.println("One run, all contenders at the same time. Not run means: by " + SLACK.toSeconds() + " to "
+                + 2 * SLACK.toSeconds() + " s after the handlers could have been done.\n");
         Report.header(List.of("workers", "contender", "settings", "run", "not run", "twice", "last began after s"));
         ExecutorService threads = Executors.newFixedThreadPool(PRODUCTS.size());
         for (int workers : List.of(1, 8)) {
