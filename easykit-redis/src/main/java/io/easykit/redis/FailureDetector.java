@@ -22,7 +22,7 @@ final class FailureDetector {
     /** Silence after which the topology of a cluster is refreshed. A refresh costs no connection ({@link ClusterClient}). */
     static final Duration SILENCE_BEFORE_REFRESH = Duration.ofSeconds(1);
 
-    static final Duration SILENCE_OF_A_NODE = Duration.ofSeconds(6);
+    static final Duration SILENCE_OF_SERVER = Duration.ofSeconds(6);
 
     static final Duration DISCONNECTED = Duration.ofMillis(500);
 

@@ -37,7 +37,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *   <li>If the sentinels name another master, the connection is replaced, although the former one still replies
  *       ({@link SentinelWatch}).
  *   <li>In a cluster each server is watched separately, and the topology is refreshed instead, after
- *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}. If a node is silent for {@link FailureDetector#SILENCE_OF_A_NODE} although
+ *       {@link FailureDetector#SILENCE_BEFORE_REFRESH}. If a server is silent for {@link FailureDetector#SILENCE_OF_SERVER} although
  *       it is still the master, the connections to it are made again. Connections to healthy servers always stay, and a refresh
  *       makes no others ({@link ClusterClient}).
  *   <li>Connecting runs on a separate thread. Callers wait for it as for a reply, at most for the command timeout. If a
@@ -52,7 +52,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Commands in flight on a replaced connection fail. Whether they ran is unknown.
  *
  * <p>{@link SharedConnection} makes and drops the connection, {@link FailureDetector} decides when to leave a server, and
- * {@link ClusterTopology} lists the nodes of a cluster.
+ * {@link ClusterTopology} lists the servers of a cluster.
  */
 public final class LettuceConnector {
 
@@ -85,7 +85,7 @@ public final class LettuceConnector {
      */
     public LettuceConnector(
             LettuceConnectionFactory factory, Duration commandTimeout, Duration firstConnectionTimeout) {
-        this(factory, commandTimeout, firstConnectionTimeout, FailureDetector.SILENCE_OF_A_NODE);
+        this(factory, commandTimeout, firstConnectionTimeout, FailureDetector.SILENCE_OF_SERVER);
     }
 
     LettuceConnector(

@@ -83,7 +83,7 @@ public final class ReplicatedWrites implements AutoCloseable {
      * @param firstConnectionTimeout how long callers wait for the first connection
      */
     public ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout) {
-        this(original, firstConnectionTimeout, FailureDetector.SILENCE_OF_A_NODE);
+        this(original, firstConnectionTimeout, FailureDetector.SILENCE_OF_SERVER);
     }
 
     ReplicatedWrites(LettuceConnectionFactory original, Duration firstConnectionTimeout, Duration silenceOfServer) {

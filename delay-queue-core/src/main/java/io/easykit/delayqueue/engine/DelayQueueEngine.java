@@ -310,9 +310,9 @@ public final class DelayQueueEngine implements AutoCloseable {
         }
 
         /**
-         * Interval of heartbeats, see {@link DelayQueueEngine#join()}, from 1 s to 1 m. Default: 10 s. After three, a node is forgotten.
+         * Interval of heartbeats, see {@link DelayQueueEngine#join()}. Default: 10 s. A node that is silent for three is forgotten.
          *
-         * @throws IllegalArgumentException for a longer one: samples are taken each minute, pause requests are kept for an hour
+         * @throws IllegalArgumentException unless it is 1 s to 1 m: samples are taken each minute, pause requests kept for an hour
          */
         public Builder heartbeatInterval(Duration interval) {
             if (interval.compareTo(Duration.ofSeconds(1)) < 0 || interval.compareTo(Duration.ofMinutes(1)) > 0) {

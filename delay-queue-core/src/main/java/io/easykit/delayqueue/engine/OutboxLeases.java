@@ -121,6 +121,10 @@ final class OutboxLeases {
     /** A lease was unchanged between the end of one read and the begin of another one. A read may wait for a connection. */
     private void look(Owner owner, long begin, long end) {
         Lease held = owner.lease();
+        if (held != null && held.holder().equals(owner.name())) {
+            // It stores its rows itself again.
+            declinedAt.remove(owner.name());
+        }
         Long declined = declinedAt.get(owner.name());
         if (held == null && (declined == null || begin - declined >= DECLINED_FOR * lease)) {
             takeOver(owner);

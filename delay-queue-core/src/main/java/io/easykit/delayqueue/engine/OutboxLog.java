@@ -19,7 +19,7 @@ final class OutboxLog {
     /** Since the last failure a message was stored. */
     private boolean stored;
 
-    /** Since the last failure messages were left to another process. */
+    /** Since the outage began messages were left to another process. */
     private boolean passedOn;
 
     private boolean databaseFails;
@@ -32,7 +32,6 @@ final class OutboxLog {
 
     void away(StoreUnavailableException failure) {
         stored = false;
-        passedOn = false;
         if (!away) {
             away = true;
             log.warn(
@@ -56,6 +55,7 @@ final class OutboxLog {
     void drained() {
         boolean ends = away && stored && !passedOn;
         away = false;
+        passedOn = false;
         if (ends) {
             log.info("Redis answers again, and all messages of the outbox are stored");
         }

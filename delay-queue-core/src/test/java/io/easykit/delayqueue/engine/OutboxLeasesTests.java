@@ -105,6 +105,19 @@ class OutboxLeasesTests {
         assertThat(leases.held()).containsExactly("a");
     }
 
+    /** An owner that was declined, and is back, is as any other one when it stops. */
+    @Test
+    void takeAtOnceWhatTheyHaveDeclinedBeforeItsOwnerCameBack() {
+        lookAt(0, FREE, living(0));
+        nanos = 30 * SECOND;
+        leases.passOnIfStuck("a");
+        lookAt(35, new Owner("a", new Lease("a", 1)), living(35));
+
+        lookAt(40, FREE, living(40));
+
+        assertThat(leases.held()).containsExactly("a");
+    }
+
     /** For the duration of a lease, as after the first time. */
     private void keepsForALeaseFrom(long second) {
         lookAt(second, FREE, living(second));

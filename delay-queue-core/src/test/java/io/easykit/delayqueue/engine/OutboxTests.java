@@ -388,6 +388,26 @@ class OutboxTests {
         third.node.kill();
     }
 
+    /** Its own message fails after it has passed on the others, which another process is still to store. */
+    @Test
+    void doesNotLogTheEndOfAnOutageWhoseRowsWerePassedOn() {
+        OtherProcess taker = takerOver(Fault.REJECTED);
+        OtherProcess third = new OtherProcess();
+        taker.transactions.begin();
+        taker.engine.template().send(OutgoingMessage.of(TOPIC, "x").id("b").after(HOUR));
+        taker.transactions.commit();
+        advance(Duration.ofMinutes(2));
+        assertThat(isStored("a")).isTrue();
+
+        taker.line.planByShard(shard -> Fault.NONE);
+        advance(Duration.ofSeconds(2));
+
+        assertThat(isStored("b")).isTrue();
+        assertThat(logged(Level.INFO)).as("the taker cannot tell").isEmpty();
+        taker.node.kill();
+        third.node.kill();
+    }
+
     @Test
     void rowsOfADeadProcessGoRoundUntilAProcessCanStoreThem() {
         OtherProcess taker = takerOver(Fault.REJECTED);

@@ -58,14 +58,14 @@ final class MethodRules {
         }
     }
 
-    /** A cache hit returns without running the method. Spring's annotation on a class is that of all its methods. */
+    /** A cache hit returns without running the method. Spring's annotation on a class is that of all methods that it declares. */
     static void requireUncached(ListenerMethod where) {
         if (isCacheable(where.method())) {
             throw where.problem(
                     "the method is @Cacheable too: a hit would acknowledge the message without running it",
                     "Remove one of the annotations.");
         }
-        if (isCacheable(where.targetClass()) || isCacheable(where.method().getDeclaringClass())) {
+        if (isCacheable(where.method().getDeclaringClass())) {
             throw where.problem(
                     "the class is @Cacheable, and so is the method: a hit would acknowledge the message without running it",
                     "Put @Cacheable on single methods, or move the listener to another class.");

@@ -261,6 +261,8 @@ class ListenerDeclarationTests {
     void takesAMethodThatUpdatesACache() {
         runner.withBean("orders", Evicting.class)
                 .run(context -> assertThat(context).hasNotFailed());
+        runner.withBean("orders", CachedHeir.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -449,6 +451,10 @@ class ListenerDeclarationTests {
         @DelayListener(topic = "orders")
         public void on(String order) {}
     }
+
+    /** Spring does not cache the methods that it inherits. */
+    @Cacheable("orders")
+    static class CachedHeir extends Good {}
 
     @CacheEvict("orders")
     static class Evicting {

@@ -106,13 +106,11 @@ final class MethodRules {
                             + " is on the same method, so two caches would be used",
                     "Keep one of them, and check the imports.");
         }
-        MergedAnnotation<?> onType = Modifier.isPublic(where.method().getModifiers())
-                ? springs(where.method().getDeclaringClass())
-                : null;
+        MergedAnnotation<?> onType = springs(where.method().getDeclaringClass());
         if (onType != null && onType.getSource() instanceof Class<?> type) {
             throw where.problem(
                     "Spring's @" + onType.getType().getSimpleName() + " is on " + type.getName()
-                            + " and applies to all of its public methods, so two caches would be used",
+                            + " and applies to all of its methods, so two caches would be used",
                     "Put it on single methods, or move this method to a class without it.");
         }
     }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -70,8 +71,17 @@ final class ParameterNames {
             throw where.problem(
                     "'" + text + "' in " + attribute + " uses #" + name
                             + ", which is the name of one parameter and the position of another",
-                    "Rename the parameter, or write #root.args[" + index + "] for it.");
+                    "Rename the parameter, or write " + position(index) + " for it.");
         }
+    }
+
+    /** Unlike {@code #root.args[0]}, a position has the type of the parameter, and may be that of a batch. */
+    private String position(int index) {
+        return Stream.of("a" + index, "p" + index)
+                .filter(name -> !ambiguous.containsKey(name))
+                .map(name -> "#" + name)
+                .findFirst()
+                .orElse("#root.args[" + index + "]");
     }
 
     /**

@@ -51,6 +51,15 @@ class CacheDeclarationTests {
         }
     }
 
+    /** Spring's proxies of classes intercept such methods, too. */
+    @org.springframework.cache.annotation.Cacheable("all")
+    static class SpringsOnTheClassOfHidden {
+        @Cacheable(prefix = "user", keys = "#id")
+        User find(long id) {
+            return new User(id, "");
+        }
+    }
+
     @CacheEvict("user")
     interface Evicting {}
 
@@ -71,8 +80,9 @@ class CacheDeclarationTests {
 
     @Test
     void refusesSpringsAnnotationOnTheClass() {
-        String both = "applies to all of its public methods, so two caches would be used";
+        String both = "applies to all of its methods, so two caches would be used";
         refuses(SpringsOnTheClass.class, "find(long)", "Spring's @Cacheable is on", both, "to a class without it");
+        refuses(SpringsOnTheClassOfHidden.class, "find(long)", "Spring's @Cacheable is on", both, "single methods");
         refuses(
                 SpringsOnAnInterface.class,
                 "delete(long)",

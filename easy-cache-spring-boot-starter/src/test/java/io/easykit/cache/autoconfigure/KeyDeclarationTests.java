@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -238,15 +239,20 @@ class KeyDeclarationTests {
                 PositionInAnImplementation.class
             })
     void refusesTheNameOfAParameterThatIsThePositionOfAnother(Class<?> bean) {
-        refuses(bean, "is the name of one parameter and the position of another", "Rename the parameter");
+        refuses(bean, "is the name of one parameter and the position of another", "Rename the parameter, or write #a");
     }
 
     static class OtherPositions {
         @Cacheable(
                 prefix = "distance",
-                keys = {"#root.args[0]", "#p2"})
+                keys = {"#a0", "#p2"})
         public int between(Point p1, Point p2) {
             return 0;
+        }
+
+        @Cacheable(prefix = "user", keys = "#a0", batch = true)
+        public Map<Long, User> users(Collection<Long> p1, String p2) {
+            return Map.of();
         }
 
         @Cacheable(

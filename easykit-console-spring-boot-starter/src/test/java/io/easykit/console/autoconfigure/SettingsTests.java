@@ -83,6 +83,28 @@ class SettingsTests extends SettingsContract {
                 });
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"https://ops.example.com", "https://ops.example.com:8443", "http://[::1]:8080", "http://10.0.0.1"
+            })
+    void takesOriginsWithAndWithoutAPort(String origin) {
+        MockEnvironment environment = new MockEnvironment().withProperty("easykit.console.origins", origin);
+
+        assertThat(new ConsoleStartCheck(environment).settings(new DefaultListableBeanFactory()))
+                .isEmpty();
+    }
+
+    @Test
+    void refusesNothingOfAConsoleThatIsSwitchedOff() {
+        MockEnvironment environment = new MockEnvironment()
+                .withProperty("easykit.console.enabled", "false")
+                .withProperty("easykit.console.open-to", "loopback")
+                .withProperty("server.forward-headers-strategy", "native");
+
+        assertThat(new ConsoleStartCheck(environment).settings(new DefaultListableBeanFactory()))
+                .isEmpty();
+    }
+
     @Test
     void refusesLoopbackBehindAProxyThatIsTrusted() {
         MockEnvironment environment = new MockEnvironment()
