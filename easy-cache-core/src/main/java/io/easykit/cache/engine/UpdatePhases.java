@@ -22,6 +22,12 @@ import org.jspecify.annotations.Nullable;
 /** The phases of an update in all clusters that its keys lie in: prepare, and invalidate. {@link Updates} decides when. */
 final class UpdatePhases {
 
+    /**
+     * Keys of an update that is named again as a whole in the outbox for each key that is added during its commit. Those of a
+     * larger one have a message of their own: all together would be too many rows.
+     */
+    static final int MOST_TOGETHER = 100;
+
     private final CacheClusters clusters;
     private final Ticker ticker;
 
@@ -44,27 +50,32 @@ final class UpdatePhases {
     }
 
     /**
-     * Prepares further keys of an update that is prepared already. If it clears a cache, a message in the outbox names all keys.
+     * Prepares further keys of an update that is prepared already. If Redis has not acknowledged all of the update, a message
+     * in the outbox names all its keys: an entry that is prepared can be computed from an old value of the others again.
      *
      * @param more name single entries
      * @param update all keys, these included
+     * @param othersAcknowledged whether Redis has acknowledged the keys that were prepared before
      * @return whether Redis has acknowledged these
      */
     boolean prepareMore(
             Collection<? extends CacheKey<?>> more,
             Collection<? extends CacheKey<?>> update,
             String token,
-            @Nullable Duration atLeast) {
-        if (!PrefixClearing.isIn(update)) {
-            return prepare(more, token, atLeast, false);
-        }
-        Map<CacheCluster, List<CacheKey<?>>> all = byCluster(update);
-        Leases leases = Leases.ofClearing(lease(update, atLeast));
+            @Nullable Duration atLeast,
+            boolean othersAcknowledged) {
+        Map<CacheCluster, List<CacheKey<?>>> all = update.size() <= MOST_TOGETHER ? byCluster(update) : Map.of();
         boolean acknowledged = true;
         for (Map.Entry<CacheCluster, List<CacheKey<?>>> one : byCluster(more).entrySet()) {
             List<CacheKey<?>> group = one.getValue();
             List<CacheKey<?>> together = all.getOrDefault(one.getKey(), group);
-            acknowledged &= one.getKey().preparation().prepare(group, together, token, leases, false);
+            Leases leases = leases(update, together, atLeast);
+            UpdatePreparation preparation = one.getKey().preparation();
+            boolean here = preparation.prepare(group, together, token, leases, false);
+            if (here && !othersAcknowledged && together.size() > group.size()) {
+                preparation.writeToOutbox(together, token, leases, false);
+            }
+            acknowledged &= here;
         }
         return acknowledged;
     }

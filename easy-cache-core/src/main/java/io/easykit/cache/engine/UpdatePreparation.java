@@ -203,7 +203,7 @@ final class UpdatePreparation {
         try {
             prepared = prepareLate(keys, token, leases) || prepareStopped(keys, token, leases);
         } finally {
-            if (!prepared && outbox != null && !keys.isEmpty()) {
+            if (!prepared && outbox != null) {
                 outbox.notPrepared(keys, token);
             }
         }
@@ -222,7 +222,7 @@ final class UpdatePreparation {
     }
 
     private void cover(Collection<? extends CacheKey<?>> keys, String token, Leases leases, long sentAt) {
-        if (outbox != null && !keys.isEmpty()) {
+        if (outbox != null) {
             outbox.prepared(keys, token, leases.ofAll(), sentAt);
         }
     }
@@ -281,8 +281,12 @@ final class UpdatePreparation {
         log.debug("Updating {} without preparing Redis '{}' for it", keys, id, away);
     }
 
-    private void writeToOutbox(
-            Collection<? extends CacheKey<?>> keys, String token, Leases leases, boolean beforeCommit) {
+    /**
+     * Adds a message, where there is an outbox.
+     *
+     * @throws CacheUnavailableException if that fails: the update is refused
+     */
+    void writeToOutbox(Collection<? extends CacheKey<?>> keys, String token, Leases leases, boolean beforeCommit) {
         if (outbox == null) {
             return;
         }

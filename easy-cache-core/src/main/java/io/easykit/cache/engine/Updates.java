@@ -237,6 +237,9 @@ final class Updates {
         private boolean prepared;
         private boolean acknowledged;
 
+        /** Whether Redis or the outbox has all keys. Not if some were refused, and the transaction goes on. */
+        private boolean complete;
+
         /** Inner transactions that commit, or whose callbacks run, by their identity. */
         private final IdentityHashMap<Object, InnerCommit> innerCommits = new IdentityHashMap<>();
 
@@ -251,19 +254,21 @@ final class Updates {
             if (transactions.hasInner()) {
                 unsettled.addAll(more);
             }
-            if (prepared && !(acknowledged && added.isEmpty())) {
-                boolean before = acknowledged;
-                acknowledged = false;
-                phases.refuseIfUnavailable(more);
-                acknowledged = prepareMore(before ? added : more, before) && before;
+            if (prepared && !(complete && added.isEmpty())) {
+                prepareMore(complete ? added : keys);
             }
         }
 
-        /** All again if a clearing makes their leases longer, or what was not acknowledged must be in one message with these. */
-        private boolean prepareMore(Collection<? extends CacheKey<?>> more, boolean othersAreAcknowledged) {
-            return PrefixClearing.isIn(othersAreAcknowledged ? more : keys)
+        private void prepareMore(Set<CacheKey<?>> more) {
+            boolean before = acknowledged;
+            acknowledged = false;
+            complete = false;
+            phases.refuseIfUnavailable(more);
+            // A clearing makes the leases of all keys longer.
+            acknowledged = PrefixClearing.isIn(more)
                     ? phases.prepare(keys, token, timeout, false)
-                    : phases.prepareMore(more, keys, token, timeout);
+                    : phases.prepareMore(more, keys, token, timeout, before) && before;
+            complete = true;
         }
 
         /** An action starts. If it commits another transaction, these keys belong to that one as well. */
@@ -286,6 +291,7 @@ final class Updates {
                 phases.refuseIfUnavailable(keys);
                 prepared = true;
                 acknowledged = phases.prepare(keys, token, timeout, true);
+                complete = true;
             }
         }
 
