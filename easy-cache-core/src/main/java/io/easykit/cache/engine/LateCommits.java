@@ -45,8 +45,8 @@ final class LateCommits {
 
     /**
      * Ends the updates without open work. Begins second ends for at most one second, because there may be thousands after an outage.
-     * The rest wait for the next call; after a stop the marks that Redis acknowledged end by their leases, and what it did not
-     * acknowledge has none. After an interrupt all wait.
+     * The rest wait for the next call; after a stop the marks that Redis acknowledged end by their leases. An update that it did
+     * not acknowledge has no mark, and does not end a second time. After an interrupt all wait.
      */
     void endClosed() {
         long begin = ticker.nanoTime();

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
  * <h2>Recovery</h2>
  *
  * After an outage of all nodes Redis may return with entries from before it. The node that made an update and the holder of
- * the lease would remove them, but another node may recover first. So each node itself delivers all messages to a partition
- * before its readers use it, except those that clear a cache ({@link OutboxRecovery}).
+ * the lease would remove them, but another node may recover first. So each node itself delivers the entries of all messages to a
+ * partition before its readers use it ({@link OutboxRecovery}). Keys that clear a cache are left to the holder of the lease.
  */
 final class OutboxRelay {
 

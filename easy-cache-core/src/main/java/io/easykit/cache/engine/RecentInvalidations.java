@@ -26,7 +26,7 @@ final class RecentInvalidations {
     /** A failover, and the time until enough calls have failed, fit into it. */
     private static final Duration KEEP = Duration.ofSeconds(30);
 
-    /** Time from the first repetition to the last one that counts, while the partition answers. */
+    /** Time from the first repetition to the last one that counts. Of each outage at most {@link #KEEP} is part of it. */
     static final Duration REPEATED = Duration.ofMinutes(2);
 
     private static final int MOST = 50_000;

@@ -4,11 +4,12 @@ import io.easykit.cache.CacheKey;
 import java.util.Collection;
 
 /**
- * An end of an update. Updates that clear a cache may have two ({@link SecondEnd}).
+ * An end of an update. One that clears a cache may end twice, and needs its marks until the second time ({@link SecondEnd}).
+ * Updates whose work may be committed after their end are ended again as well, but their first end is complete.
  *
  * @param token of the update; empty if it was not prepared, or its work is not over
  * @param update all its keys, in all clusters
- * @param endsAgain whether a second end follows
+ * @param endsAgain whether a {@link SecondEnd} follows
  */
 record UpdateEnd(String token, Collection<? extends CacheKey<?>> update, boolean endsAgain) {
 

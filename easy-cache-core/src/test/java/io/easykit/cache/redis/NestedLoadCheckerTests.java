@@ -7,8 +7,9 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.redis.Model.Violation;
 import io.easykit.cache.redis.NestedModel.Fault;
 import io.easykit.test.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -42,17 +43,20 @@ class NestedLoadCheckerTests {
     record Scenario(
             Consistency outer, Consistency inner, boolean commitsFirst, boolean innerFirst, boolean warmInner) {}
 
-    static Stream<Scenario> scenarios() {
-        return both(outer -> both(inner -> both(commitsFirst -> both(innerFirst -> both(warm -> Stream.of(new Scenario(
-                outer ? Consistency.CP : Consistency.AP,
-                inner ? Consistency.CP : Consistency.AP,
-                commitsFirst,
-                innerFirst,
-                warm)))))));
-    }
-
-    private static Stream<Scenario> both(java.util.function.Function<Boolean, Stream<Scenario>> each) {
-        return Stream.of(false, true).flatMap(each);
+    /** All combinations. In loops: nested lambdas would take the formatter half a minute. */
+    static List<Scenario> scenarios() {
+        List<Boolean> both = List.of(false, true);
+        List<Scenario> all = new ArrayList<>();
+        for (Consistency outer : Consistency.values()) {
+            for (Consistency inner : Consistency.values()) {
+                for (boolean commitsFirst : both) {
+                    for (boolean innerFirst : both) {
+                        both.forEach(warm -> all.add(new Scenario(outer, inner, commitsFirst, innerFirst, warm)));
+                    }
+                }
+            }
+        }
+        return all;
     }
 
     @ParameterizedTest
