@@ -105,6 +105,23 @@ class OutboxLeasesTests {
         assertThat(leases.held()).containsExactly("a");
     }
 
+    @Test
+    void takeAtOnceWhatTheyHaveDeclinedBeforeTheyStoredSomeOfIt() {
+        lookAt(0, FREE, living(0));
+        nanos = 30 * SECOND;
+        leases.passOnIfStuck("a");
+        for (long second = 35; second <= 55; second += 5) {
+            lookAt(second, FREE, living(second));
+        }
+        assertThat(leases.held()).containsExactly("a");
+        leases.hasStored("a");
+        leases.release("a");
+
+        lookAt(60, FREE, living(60));
+
+        assertThat(leases.held()).containsExactly("a");
+    }
+
     /** An owner that was declined, and is back, is as any other one when it stops. */
     @Test
     void takeAtOnceWhatTheyHaveDeclinedBeforeItsOwnerCameBack() {

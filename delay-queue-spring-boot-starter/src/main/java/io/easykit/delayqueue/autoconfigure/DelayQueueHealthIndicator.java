@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.autoconfigure;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.admin.OutboxAdmin;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.metrics.TopicSnapshots;
@@ -64,7 +65,7 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
                             "waiting",
                             waiting.waiting(),
                             "oldest",
-                            waiting.oldest(),
+                            DurationTexts.text(waiting.oldest()),
                             "refusedTopics",
                             waiting.refused()));
         }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.metrics;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.engine.ListenerContainer;
 import io.micrometer.core.instrument.Gauge;
@@ -35,7 +36,7 @@ final class HandlerMeters {
         gauges.add(Gauge.builder(
                         "delayqueue.oldest.run",
                         listeners,
-                        meters.of(listener -> listener.oldestRun().toMillis() / 1000.0))
+                        meters.of(listener -> DurationTexts.seconds(listener.oldestRun())))
                 .description("How long the longest of the running calls has lasted")
                 .baseUnit("seconds")
                 .tags(meters.tags));

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.metrics;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.AlertLimits;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.micrometer.core.instrument.Gauge;
@@ -40,7 +41,7 @@ final class TopicGauges {
         seconds(
                 "delayqueue.oldest.due",
                 "Time since the oldest message that is due and not claimed was due",
-                of -> of.stats(topic).oldestDueAge().toMillis() / 1000.0);
+                of -> DurationTexts.seconds(of.stats(topic).oldestDueAge()));
         seconds(
                 "delayqueue.drain.time",
                 "Time until all due messages are done at the rate of the last minute",

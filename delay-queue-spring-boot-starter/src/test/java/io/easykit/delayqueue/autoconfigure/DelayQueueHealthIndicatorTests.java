@@ -46,7 +46,7 @@ class DelayQueueHealthIndicatorTests {
         assertThat(indicator.health()).isNotNull().satisfies(health -> assertThat(health.getStatus())
                 .isEqualTo(Status.UP));
         assertThat(indicator.health().getDetails())
-                .containsEntry("outbox", Map.of("waiting", 3L, "oldest", Duration.ofSeconds(70), "refusedTopics", 1));
+                .containsEntry("outbox", Map.of("waiting", 3L, "oldest", "70s", "refusedTopics", 1));
         assertThat(written.subList(0, 2)).containsExactly(new ShardKey("orders", 0), new ShardKey("orders", 1));
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.cache.metrics;
 
+import io.easykit.boot.DurationTexts;
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
@@ -62,7 +63,7 @@ public final class ClusterMeters implements MeterBinder {
                     "oldest",
                     "Age of the oldest undelivered invalidation in the outbox",
                     "seconds",
-                    backlog -> backlog.oldest().toMillis() / 1000.0);
+                    backlog -> DurationTexts.seconds(backlog.oldest()));
         }
     }
 
