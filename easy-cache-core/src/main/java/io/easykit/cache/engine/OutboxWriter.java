@@ -126,7 +126,7 @@ final class OutboxWriter {
      * <p>The first of two ends closes messages that clear a cache: other nodes raise its epochs, and drop the entries of the message
      * twice. Messages that only name entries stay open until the second end or the end of their lease, and are delivered in each
      * round: until other nodes have read the epochs, they may compute such an entry from an older value. Marks in Redis cover the
-     * update until their leases are over. A second end that is held up for longer is written.
+     * update until their leases are over. A second end that comes later than that, and that Redis does not acknowledge, is written.
      *
      * @param undelivered whether Redis has not acknowledged its end
      */

@@ -86,7 +86,7 @@ final class RecentInvalidations {
         removeBeyondLimit();
     }
 
-    /** Keys older than keep are forgotten while the partition answers. A greater age means an outage, whose time does not count. */
+    /** Keys older than keep are forgotten while the partition answers. A greater age means an outage: what exceeds keep does not count. */
     private long sinceWhen(@Nullable Recent before, long now) {
         if (before == null || before.repeatedSince == null) {
             return now;

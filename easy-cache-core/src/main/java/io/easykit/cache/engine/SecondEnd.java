@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It waits for all invalidations of the update, however long they are pending: readers may compute values from older ones
  * until then. Those that the store refuses are not waited for. The update ends once more when some of them are delivered.
  *
- * <p>If more updates wait than can be kept, they wait no more. Then the prefixes of their pending invalidations are raised, and
- * after them those of all their keys.
+ * <p>If more updates are held up by deliveries than can be kept, these updates wait no more. Then the prefixes of their pending
+ * invalidations are raised, and after them those of all their keys.
  */
 final class SecondEnd implements LateCommits.SecondTime {
 

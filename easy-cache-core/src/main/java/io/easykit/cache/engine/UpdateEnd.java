@@ -4,8 +4,8 @@ import io.easykit.cache.CacheKey;
 import java.util.Collection;
 
 /**
- * An end of an update. One that clears a cache may end twice, and needs its marks until the second time ({@link SecondEnd}).
- * Updates whose work may be committed after their end are ended again as well, but their first end is complete.
+ * An end of an update: it invalidates the keys, and removes their marks unless they are still needed. Further ends may follow:
+ * after a clearing ({@link SecondEnd}), or when late work is over ({@link LateCommits}).
  *
  * @param token of the update; empty if it was not prepared, or its work is not over
  * @param update all its keys, in all clusters

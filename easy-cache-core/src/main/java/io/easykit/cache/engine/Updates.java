@@ -7,6 +7,7 @@ import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.engine.MarkRenewals.Renewal;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -237,8 +238,8 @@ final class Updates {
         private boolean prepared;
         private boolean acknowledged;
 
-        /** Whether Redis or the outbox has all keys. Not if some were refused, and the transaction goes on. */
-        private boolean complete;
+        /** Keys that neither Redis nor the outbox has, because they were refused. The transaction may go on without them. */
+        private final Set<CacheKey<?>> refused = new HashSet<>();
 
         /** Inner transactions that commit, or whose callbacks run, by their identity. */
         private final IdentityHashMap<Object, InnerCommit> innerCommits = new IdentityHashMap<>();
@@ -249,26 +250,27 @@ final class Updates {
 
         void add(Collection<? extends CacheKey<?>> more) {
             Set<CacheKey<?>> added = new LinkedHashSet<>(more);
-            added.removeAll(keys);
+            added.removeIf(key -> keys.contains(key) && !refused.contains(key));
             keys.addAll(more);
             if (transactions.hasInner()) {
                 unsettled.addAll(more);
             }
-            if (prepared && !(complete && added.isEmpty())) {
-                prepareMore(complete ? added : keys);
+            if (prepared && !added.isEmpty()) {
+                refused.addAll(added);
+                prepareMore(added);
+                refused.removeAll(added);
             }
         }
 
-        private void prepareMore(Set<CacheKey<?>> more) {
+        private void prepareMore(Set<CacheKey<?>> added) {
             boolean before = acknowledged;
             acknowledged = false;
-            complete = false;
-            phases.refuseIfUnavailable(more);
+            phases.refuseIfUnavailable(added);
             // A clearing makes the leases of all keys longer.
-            acknowledged = PrefixClearing.isIn(more)
+            boolean now = PrefixClearing.isIn(added)
                     ? phases.prepare(keys, token, timeout, false)
-                    : phases.prepareMore(more, keys, token, timeout, before) && before;
-            complete = true;
+                    : phases.prepareMore(added, keys, token, timeout, before);
+            acknowledged = now && before;
         }
 
         /** An action starts. If it commits another transaction, these keys belong to that one as well. */
@@ -291,7 +293,6 @@ final class Updates {
                 phases.refuseIfUnavailable(keys);
                 prepared = true;
                 acknowledged = phases.prepare(keys, token, timeout, true);
-                complete = true;
             }
         }
 

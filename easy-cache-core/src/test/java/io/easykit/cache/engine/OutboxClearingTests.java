@@ -290,17 +290,13 @@ class OutboxClearingTests {
         return outbox.all(CacheSpec.DEFAULT_CLUSTER, "", 10);
     }
 
-    /** The steps are updates: the first one comes before the preparation of the commit, the others after it. */
     private void commitAndDie(Runnable... updates) throws Exception {
-        boolean unused = TwoNodes.inBackground(() -> {
-                    bench.transactions.begin();
-                    updates[0].run();
-                    Objects.requireNonNull(bench.transactions.current()).beforeCommit();
-                    List.of(updates).subList(1, updates.length).forEach(Runnable::run);
-                    data = "new";
-                    outbox.end(true);
-                })
-                .result();
+        bench.commitAndDie(this::commit, updates);
+    }
+
+    private void commit() {
+        data = "new";
+        outbox.end(true);
     }
 
     /** The node delivers its invalidations, and makes the second end. */

@@ -1,9 +1,11 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.FaultyCacheStore;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -66,7 +69,7 @@ class OutboxLateKeysTests {
                 bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
             }
             redis.set(bench.store);
-            commit(() -> node.updateInTransaction(keys.subList(0, 1), () -> null), () -> {
+            commitAndDie(() -> node.updateInTransaction(keys.subList(0, 1), () -> null), () -> {
                 redis.set(which == NotAcknowledged.THE_LATE_ONE ? nowhere : bench.store);
                 node.updateInTransaction(keys.subList(1, 2), () -> null);
             });
@@ -82,7 +85,7 @@ class OutboxLateKeysTests {
     /** The mark of the view is over, and its old value is computed again, before a node delivers the outbox. */
     @Test
     void aLateDeliveryLeavesNoValueThatWasComputedFromAnOldOne() throws Exception {
-        commit(() -> node.updateInTransaction(List.of(VIEW), () -> null), () -> {
+        commitAndDie(() -> node.updateInTransaction(List.of(VIEW), () -> null), () -> {
             redis.set(nowhere);
             node.updateInTransaction(List.of(SOURCE), () -> null);
         });
@@ -97,7 +100,7 @@ class OutboxLateKeysTests {
     void aKeyThatIsNamedAgainWritesNothing() throws Exception {
         redis.set(nowhere);
         List<CacheKey<?>> keys = List.of(SOURCES.all(), VIEW);
-        commit(() -> node.updateInTransaction(keys, () -> null), () -> {
+        commitAndDie(() -> node.updateInTransaction(keys, () -> null), () -> {
             for (int times = 0; times < 5; times++) {
                 node.updateInTransaction(keys, () -> null);
             }
@@ -112,7 +115,7 @@ class OutboxLateKeysTests {
         redis.set(nowhere);
         int most = UpdatePhases.MOST_TOGETHER;
         CacheKey<?> first = late == Late.THE_SOURCE ? VIEW : SOURCES.all();
-        commit(() -> node.updateInTransaction(List.of(first), () -> null), () -> {
+        commitAndDie(() -> node.updateInTransaction(List.of(first), () -> null), () -> {
             for (long id = 2; id <= 2L * most; id++) {
                 node.updateInTransaction(List.of(VIEWS.key(id)), () -> null);
             }
@@ -122,21 +125,64 @@ class OutboxLateKeysTests {
         assertThat(rows).isEqualTo(most * (most + 1) / 2 + most);
     }
 
+    /** All of it would be written again for each, although nothing is missing. */
+    @Test
+    void aLateKeyOfALargeUpdateThatIsPreparedWritesNothing() throws Exception {
+        List<CacheKey<?>> many = LongStream.range(0, UpdatePhases.MOST_TOGETHER)
+                .<CacheKey<?>>mapToObj(VIEWS::key)
+                .toList();
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        commitAndDie(
+                () -> node.updateInTransaction(many, () -> null),
+                () -> node.updateInTransaction(List.of(SOURCE), () -> null));
+        assertThat(messages()).singleElement().satisfies(message -> assertThat(message.keys())
+                .hasSameSizeAs(many));
+    }
+
+    /** The application goes on without it. It must not cost the updates after it, and is refused again when it is named again. */
+    @Test
+    void aLateKeyThatIsRefusedRefusesNoOther() throws Exception {
+        CacheKey<String> strong = CacheSpec.of("strong", String.class)
+                .withOptions(Workbench.cp().options())
+                .key(1);
+        redis.set(nowhere);
+        commitAndDie(
+                () -> node.updateInTransaction(List.of(VIEW), () -> null),
+                () -> assertRefused(strong),
+                () -> node.updateInTransaction(List.of(SOURCE), () -> null),
+                () -> assertRefused(strong));
+        assertThat(messages()).anySatisfy(message -> assertThat(message.keys()).contains(SOURCE.name(), VIEW.name()));
+    }
+
+    private void assertRefused(CacheKey<?> key) {
+        assertThatThrownBy(() -> node.updateInTransaction(List.of(key), () -> null))
+                .isInstanceOf(CacheUnavailableException.class);
+    }
+
+    /** Its values may be computed from each other between the two invalidations. */
+    @Test
+    void keysThatAreNotAllPreparedAreInvalidatedTwice() {
+        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        bench.transactions.begin();
+        node.updateInTransaction(List.of(VIEW), () -> null);
+        Objects.requireNonNull(bench.transactions.current()).beforeCommit();
+        node.updateInTransaction(List.of(SOURCE), () -> null);
+        bench.transactions.commit(() -> outbox.end(true));
+        assertThat(bench.store.count(Operation.INVALIDATE)).isOne();
+        assertThat(bench.store.count(Operation.DROP)).as("the second time").isOne();
+    }
+
     private List<Message> messages() {
         return outbox.all(CacheSpec.DEFAULT_CLUSTER, "", 1000);
     }
 
-    /** The first step comes before the preparation of the commit, the second one after it. The node dies after the commit. */
-    private void commit(Runnable first, Runnable late) throws Exception {
-        boolean unused = TwoNodes.inBackground(() -> {
-                    bench.transactions.begin();
-                    first.run();
-                    Objects.requireNonNull(bench.transactions.current()).beforeCommit();
-                    late.run();
+    private void commitAndDie(Runnable... updates) throws Exception {
+        bench.commitAndDie(
+                () -> {
                     data = "new";
                     outbox.end(true);
-                })
-                .result();
+                },
+                updates);
     }
 
     private String read() {
@@ -144,12 +190,9 @@ class OutboxLateKeysTests {
     }
 
     private EasyCacheEngine node(EntryStore store) {
-        return EasyCacheEngine.builder(new JacksonValueCodec())
+        return bench.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
-                .transactions(bench.transactions)
-                .background(bench.background)
                 .outbox(outbox)
-                .ticker(bench.clock)
                 .buildStopped();
     }
 }

@@ -77,6 +77,23 @@ final class Workbench {
         List<String> unused = events.next();
     }
 
+    /**
+     * Commits a transaction on another thread, and does not call back after it: the process has died.
+     *
+     * @param commit the commit
+     * @param updates the first comes before the preparation of the commit, the others after it
+     */
+    void commitAndDie(Runnable commit, Runnable... updates) throws Exception {
+        boolean unused = TwoNodes.inBackground(() -> {
+                    transactions.begin();
+                    updates[0].run();
+                    Objects.requireNonNull(transactions.current()).beforeCommit();
+                    List.of(updates).subList(1, updates.length).forEach(Runnable::run);
+                    commit.run();
+                })
+                .result();
+    }
+
     static CacheSpec<String> ap() {
         return CacheSpec.of("name", String.class)
                 .withOptions(CacheOptions.builder().ttlJitter(0).build());

@@ -43,7 +43,7 @@ class NestedLoadCheckerTests {
     record Scenario(
             Consistency outer, Consistency inner, boolean commitsFirst, boolean innerFirst, boolean warmInner) {}
 
-    /** All combinations. In loops: nested lambdas would take the formatter half a minute. */
+    /** All combinations. In loops, because nested lambdas take the formatter half a minute. */
     static List<Scenario> scenarios() {
         List<Boolean> both = List.of(false, true);
         List<Scenario> all = new ArrayList<>();
@@ -51,7 +51,9 @@ class NestedLoadCheckerTests {
             for (Consistency inner : Consistency.values()) {
                 for (boolean commitsFirst : both) {
                     for (boolean innerFirst : both) {
-                        both.forEach(warm -> all.add(new Scenario(outer, inner, commitsFirst, innerFirst, warm)));
+                        for (boolean warm : both) {
+                            all.add(new Scenario(outer, inner, commitsFirst, innerFirst, warm));
+                        }
                     }
                 }
             }
