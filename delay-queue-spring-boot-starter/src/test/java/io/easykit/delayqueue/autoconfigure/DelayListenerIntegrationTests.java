@@ -49,7 +49,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -509,7 +508,7 @@ class DelayListenerIntegrationTests {
     record Order(String id, int quantity) {}
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableQueueAndDatabase
     static class Application {}
 
     static class EveryForm {

@@ -42,7 +42,6 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
@@ -652,7 +651,7 @@ class DelayQueueEndpointIntegrationTests {
     record Mail(String to, String password) {}
 
     @SpringBootConfiguration
-    @EnableAutoConfiguration
+    @EnableQueueOverHttp
     static class Application {
 
         @Bean

@@ -3,6 +3,7 @@ package io.easykit.cache.springcache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.autoconfigure.EnableCacheAndDatabase;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.Optional;
@@ -11,9 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.EnableCaching;
@@ -120,7 +119,7 @@ class SpringCacheInterfacesIntegrationTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+    @EnableCacheAndDatabase
     @EnableCaching(order = Ordered.HIGHEST_PRECEDENCE + 10)
     @EnableMapRepositories(considerNestedRepositories = true)
     static class Application {

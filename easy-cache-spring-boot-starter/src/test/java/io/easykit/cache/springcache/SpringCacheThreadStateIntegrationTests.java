@@ -11,6 +11,7 @@ import io.easykit.cache.Availability.State;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.autoconfigure.EnableCacheAndDatabase;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import java.time.Duration;
@@ -26,8 +27,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
 import org.springframework.cache.annotation.Cacheable;
@@ -149,7 +148,7 @@ class SpringCacheThreadStateIntegrationTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+    @EnableCacheAndDatabase
     @EnableCaching
     static class Application {
 

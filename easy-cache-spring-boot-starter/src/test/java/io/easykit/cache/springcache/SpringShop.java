@@ -1,5 +1,6 @@
 package io.easykit.cache.springcache;
 
+import io.easykit.cache.autoconfigure.EnableCacheAndDatabase;
 import io.easykit.test.RedisServer;
 import java.io.IOException;
 import java.util.Optional;
@@ -8,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.CachePut;
@@ -273,7 +273,7 @@ final class SpringShop {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableCacheAndDatabase
     @EnableCaching
     static class Application {
 
