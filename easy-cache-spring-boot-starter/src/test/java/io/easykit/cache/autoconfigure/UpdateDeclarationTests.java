@@ -30,6 +30,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 
 /** An update that would never invalidate anything fails the start, regardless of the order and kind of the beans. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -368,6 +370,24 @@ class UpdateDeclarationTests {
                 .contains("the beans [one, two] share the entries of 'price'")
                 .contains("the beans [one, two] share the entries of 'prices.named'")
                 .doesNotContain("of 'regional'"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ScopedPrices {
+
+        @Bean
+        @Scope(proxyMode = ScopedProxyMode.TARGET_CLASS)
+        Prices prices() {
+            return new Prices();
+        }
+    }
+
+    @Test
+    void doesNotWarnOfTheTargetOfAScopedProxy(CapturedOutput output) {
+        runner.withUserConfiguration(ScopedPrices.class).run(context -> {
+            assertThat(context.getBeansOfType(Prices.class)).hasSize(2);
+            assertThat(output).contains("Prices.price(long) ->").doesNotContain("share the entries");
+        });
     }
 
     interface PriceClient {

@@ -162,6 +162,23 @@ class SpringCacheStartTests {
         refuses(bean, "is the name of one parameter and the position of another", "Rename the parameter");
     }
 
+    static class UpdateBesideARefusedRead extends PositionInACondition {
+        @CacheEvict("user")
+        public void evict(long id) {}
+    }
+
+    /** Its cache would be known if the method were not refused. */
+    @Test
+    void doesNotReportTheUpdatesOfACacheWhoseMethodIsRefused() {
+        enabled.withBean(UpdateBesideARefusedRead.class).run(context -> {
+            FailureAnalysis analysis = StartFailure.analysis(context.getStartupFailure());
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .contains("is the name of one parameter and the position of another")
+                    .doesNotContain("no @Cacheable has the cache name");
+        });
+    }
+
     static class ManyUpdates {
         @CacheEvict("user")
         public Flux<User> update(long id) {
