@@ -65,9 +65,7 @@ class OutboxLateKeysTests {
     void aMessageNamesBothIfOneIsNotAcknowledged(NotAcknowledged which) throws Exception {
         for (Late late : Late.values()) {
             List<CacheKey<?>> keys = late == Late.THE_SOURCE ? List.of(VIEW, SOURCE) : List.of(SOURCE, VIEW);
-            if (which == NotAcknowledged.THE_FIRST) {
-                bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
-            }
+            loseNextPreparationIf(which == NotAcknowledged.THE_FIRST);
             redis.set(bench.store);
             commitAndDie(() -> node.updateInTransaction(keys.subList(0, 1), () -> null), () -> {
                 redis.set(which == NotAcknowledged.THE_LATE_ONE ? nowhere : bench.store);
@@ -159,17 +157,25 @@ class OutboxLateKeysTests {
                 .isInstanceOf(CacheUnavailableException.class);
     }
 
-    /** Its values may be computed from each other between the two invalidations. */
-    @Test
-    void keysThatAreNotAllPreparedAreInvalidatedTwice() {
-        bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+    /** Values may be computed from older ones between the two invalidations. */
+    @ParameterizedTest
+    @EnumSource
+    void keysThatAreNotAllPreparedAreInvalidatedTwice(NotAcknowledged which) {
         bench.transactions.begin();
+        loseNextPreparationIf(which == NotAcknowledged.THE_FIRST);
         node.updateInTransaction(List.of(VIEW), () -> null);
         Objects.requireNonNull(bench.transactions.current()).beforeCommit();
+        loseNextPreparationIf(which == NotAcknowledged.THE_LATE_ONE);
         node.updateInTransaction(List.of(SOURCE), () -> null);
         bench.transactions.commit(() -> outbox.end(true));
         assertThat(bench.store.count(Operation.INVALIDATE)).isOne();
         assertThat(bench.store.count(Operation.DROP)).as("the second time").isOne();
+    }
+
+    private void loseNextPreparationIf(boolean lost) {
+        if (lost) {
+            bench.store.failNext(Operation.PREPARE, Fault.LOST_REQUEST);
+        }
     }
 
     private List<Message> messages() {
