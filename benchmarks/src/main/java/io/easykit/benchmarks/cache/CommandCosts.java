@@ -50,10 +50,10 @@ final class CommandCosts {
         this.connection = connection;
         this.info = info;
         RedisAsyncCommands<String, String> redis = connection.async();
-        String sha = connection.sync().scriptLoad(fetchScript());
+        String script = fetchScript();
+        String sha = connection.sync().scriptLoad(script);
         String field = connection.sync().hkeys(ANY_ENTRY).get(0);
-        // As sent by a reader of an AP cache with the default options. The caller does not matter for a fresh entry.
-        String[] arguments = {"call", "1000", "120000", "1", "2000", "0", field};
+        String[] arguments = FetchCall.arguments(script, field).toArray(String[]::new);
         commands.put("GET of a string", id -> redis.get("raw:product::" + id));
         commands.put("HGETALL of an entry", id -> redis.hgetall("ec:product::" + id));
         commands.put("HMGET of three fields of an entry", id -> redis.hmget("ec:product::" + id, field, "s", "f"));

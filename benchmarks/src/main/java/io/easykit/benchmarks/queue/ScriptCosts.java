@@ -1,5 +1,6 @@
 package io.easykit.benchmarks.queue;
 
+import io.easykit.benchmarks.cache.FetchCall;
 import io.easykit.benchmarks.measure.Comparison;
 import io.easykit.benchmarks.measure.CountedRedis;
 import io.easykit.benchmarks.measure.RedisCost;
@@ -289,7 +290,7 @@ public final class ScriptCosts {
             if (isHit) {
                 connection.sync().hset(ENTRY, "v", "~".repeat(6) + "\0\0\0\0" + "p".repeat(100));
             }
-            List<String> arguments = List.of("call", "1000", "120000", "1", "2000", "0", "v");
+            List<String> arguments = FetchCall.arguments(texts.text("fetch"), "v");
             return IntStream.range(0, CALLS)
                     .mapToObj(i -> new Call("fetch", List.of(isHit ? ENTRY : ENTRY + i), arguments))
                     .toList();
