@@ -36,8 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lenders {
 
-    private static final long SILENCE = Duration.ofSeconds(1).toNanos();
-
     private final QueueStore store;
     private final String topic;
     private final FlowLimits limits;
@@ -79,7 +77,8 @@ final class Lenders {
 
     /**
      * Takes up to so many permits from the other shards. Calls no further shard when a quarter of the time has passed in which the
-     * permits must be used: the claim needs the rest.
+     * permits must be used: the claim needs the rest. Nor after one that has failed: others of its server may be silent as well, and
+     * the borrower would wait for each of them.
      *
      * @param clock the store's clock in the shard that borrows
      */
@@ -94,7 +93,10 @@ final class Lenders {
             }
             if (idle.get(shard) == 1 && next.get(shard) - nanos.getAsLong() <= 0) {
                 Lent lent = lent(shard, most - permits);
-                if (lent != null && lent.permits() > 0) {
+                if (lent == null) {
+                    break;
+                }
+                if (lent.permits() > 0) {
                     permits += lent.permits();
                     until = Math.min(until, begin + Lent.LAPSE_MILLIS);
                 }
@@ -116,8 +118,8 @@ final class Lenders {
             }
             return lent;
         } catch (DelayQueueException e) {
-            // The consumer of that shard reports the failure.
-            next.set(shard, nanos.getAsLong() + SILENCE);
+            // The consumer of that shard reports the failure. It lends again after it has claimed.
+            idle.set(shard, 0);
             return null;
         }
     }

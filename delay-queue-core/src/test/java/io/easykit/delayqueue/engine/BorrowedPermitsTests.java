@@ -8,6 +8,7 @@ import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
+import io.easykit.delayqueue.store.Borrowed;
 import io.easykit.delayqueue.store.Lent;
 import java.time.Duration;
 import java.time.Instant;
@@ -176,6 +177,25 @@ class BorrowedPermitsTests {
         queue.time.advance(Duration.ofSeconds(20));
 
         assertThat(queue.runs.size()).isBetween(20 * 11, 20 * 15);
+    }
+
+    /** Each call that waits in vain holds up the claims, renewals and acknowledgements of the shard that borrows. */
+    @Test
+    void shardsThatAreSilentAreAskedOnceTogether() {
+        FaultyStore line = new FaultyStore(queue.memory);
+        lines.add(line);
+        line.plan(method -> Fault.LOST_REQUEST);
+        ListenerEndpoint endpoint = ListenerEndpoint.builder("close", TOPIC, String.class)
+                .limits(FlowLimits.of(FIFTY))
+                .build();
+        Lenders lenders = new Lenders(line.asStore(), endpoint, SHARDS, () -> 0);
+        for (int shard = 1; shard < SHARDS; shard++) {
+            lenders.note(shard, true);
+        }
+
+        assertThat(lenders.borrow(0, 10, () -> Instant.EPOCH)).isEqualTo(Borrowed.NONE);
+
+        assertThat(lends()).isOne();
     }
 
     /** The shards of a cluster lie on several masters. */
