@@ -83,8 +83,16 @@ final class BatchUnstored {
             throw new CacheLoadTimeoutException(element.key(), UncachedLoads.TOO_MANY);
         }
         permits.add(permit);
-        element.takeAwaited();
+        replaceIfStuck(element, element.takeAwaited().load());
         return true;
+    }
+
+    private <K, V> void replaceIfStuck(BatchElement<K, V> element, InFlightLoad<V> other) {
+        InFlightLoad<V> mine =
+                SingleFlight.isStuck(element.read(), other) ? flights.replace(element.key(), other) : null;
+        if (mine != null) {
+            element.hold(flights, mine);
+        }
     }
 
     private <K, V> long longestWait(List<BatchElement<K, V>> elements) {

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Readers of a key share one such load, and wait for it no longer than their waiting time, or for {@link InFlightLoad#GRACE}
  * if that is over. Then each loads for itself, as long as the {@link LoadBulkhead} has a permit. An interrupted reader stops
- * waiting at once and does the same, with its interrupt flag set.
+ * waiting at once and does the same, with its interrupt flag set. A load that has run longer than a reader may wait is replaced
+ * by that of the next reader with a permit, which later ones share.
  */
 final class UncachedLoads {
 
@@ -104,10 +105,10 @@ final class UncachedLoads {
                 return CompletableFuture.completedFuture(served.result());
             } else if (joined instanceof Joined.Alone) {
                 return loadLater(call);
-            } else if (joined instanceof Joined.Overdue) {
-                return CompletableFuture.completedFuture(loadOverdue(call.read()));
             }
-            return joinLater(call, deadline);
+            LoadResult<V> result =
+                    joined instanceof Joined.Overdue<V> overdue ? loadOverdue(call.read(), overdue) : null;
+            return result == null ? joinLater(call, deadline) : CompletableFuture.completedFuture(result);
         });
     }
 
@@ -138,15 +139,22 @@ final class UncachedLoads {
                 return served.result();
             } else if (joined instanceof Joined.Alone) {
                 return load(read);
-            } else if (joined instanceof Joined.Overdue) {
-                return loadOverdue(read);
+            } else if (joined instanceof Joined.Overdue<V> overdue) {
+                LoadResult<V> result = loadOverdue(read, overdue);
+                if (result != null) {
+                    return result;
+                }
             }
         }
     }
 
-    private <V> LoadResult<V> loadOverdue(ReadRequest<V> read) {
+    /** Null if the reader has to join again, because the load that hung is over. */
+    private <V> @Nullable LoadResult<V> loadOverdue(ReadRequest<V> read, Joined.Overdue<V> overdue) {
         try (LoadBulkhead.Permit permit = limit.tryEnterOverdue(read.key())) {
-            if (permit != null) {
+            if (permit != null && overdue.stuck()) {
+                InFlightLoad<V> mine = flights.replace(read.key(), overdue.load());
+                return mine == null ? null : flights.run(read.key(), mine, () -> load(read));
+            } else if (permit != null) {
                 return load(read);
             }
         }

@@ -265,6 +265,31 @@ class WaitingTests {
         }
     }
 
+    /** A load that is not stored. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void isForTheLoadThatReplacesOneThatHangs(boolean batch) throws Exception {
+        bench.store.away();
+        CacheKey<String> impatient = key(Consistency.CP, 1);
+        Workbench.call(() -> cache.fetch(impatient, this::hang));
+        await().until(() -> hanging.get() == 1);
+        assertThat(cache.fetch(impatient, () -> "beside")).isEqualTo("beside");
+
+        GatedLoader<String> loader = new GatedLoader<>(() -> "value");
+        Caller<?> next = Workbench.call(() -> batch
+                ? cache.fetchAll(impatient.spec(), List.of(1), missing -> Map.of(1, loader.load()))
+                : cache.fetch(impatient, loader));
+        loader.awaitEntered();
+        List<Caller<String>> others = Workbench.call(20, () -> cache.fetch(patient(1), () -> "later"));
+        others.forEach(Caller::awaitWaiting);
+        loader.letGo();
+
+        assertThat(next.result()).isEqualTo(batch ? Map.of(1, "value") : "value");
+        for (Caller<String> other : others) {
+            assertThat(other.result()).isEqualTo("later");
+        }
+    }
+
     private EasyCacheEngine.Builder builder() {
         return builder(new JacksonValueCodec());
     }
