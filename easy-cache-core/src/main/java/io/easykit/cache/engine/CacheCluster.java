@@ -1,10 +1,10 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.engine.UpdatePreparation.Leases;
@@ -65,7 +65,7 @@ final class CacheCluster implements ClusterUpkeep {
         this.listener = engine.listener();
         this.ticker = engine.ticker();
         this.lateCommits = new LateCommits(degraded.maxPendingInvalidations(), ticker);
-        this.availability = new ClusterAvailability(id, options.availability(), ticker, this::onAvailability);
+        this.availability = new ClusterAvailability(id, options.circuitBreaker(), ticker, this::onAvailability);
         this.near = new NearEntries(levels.near);
         EntryStore evicting = new NearStore(store, near);
         this.store = new GuardedStore(evicting, availability, new RecentInvalidations(ticker));
@@ -92,7 +92,7 @@ final class CacheCluster implements ClusterUpkeep {
     record Levels(LocalLevel local, LocalLevel near) {}
 
     /** How a Redis is used while it is available, and while it is not. */
-    record Options(AvailabilityOptions availability, DegradedOptions degraded) {}
+    record Options(CircuitBreakerOptions circuitBreaker, DegradedOptions degraded) {}
 
     /** Keys of one update may lie in several clusters. */
     void join(Function<CacheSpec<?>, CacheCluster> all) {
@@ -259,6 +259,9 @@ final class CacheCluster implements ClusterUpkeep {
     /** See {@link InvalidationDelivery#invalidateRolledBack}. A rollback before the commit clears no cache. */
     void invalidateRolledBack(Collection<? extends CacheKey<?>> keys) {
         delivery.invalidateRolledBack(PrefixClearing.entriesOf(keys));
+        if (afterStop.isStopped()) {
+            afterStop.deliverRolledBack();
+        }
     }
 
     /** Keys that lie elsewhere than others of their update are invalidated again when those were delivered late. */

@@ -162,6 +162,11 @@ final class InvalidationDelivery {
         sendRolledBack(rolledBack.due());
     }
 
+    /** Leaves those that are held back to the delivery of pending ones, because no worker sends them when they are due. */
+    void keepRolledBack() {
+        pending.addIfRoom(rolledBack.rest());
+    }
+
     private void sendRolledBack(List<CacheKey<?>> keys) {
         if (keys.isEmpty()) {
             return;

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Decides when the keys of rolled-back updates are invalidated.
@@ -54,18 +55,27 @@ final class RolledBackUpdates {
     /** The keys that were held back and whose interval is over. */
     synchronized List<CacheKey<?>> due() {
         long now = ticker.nanoTime();
-        List<CacheKey<?>> due = new ArrayList<>();
+        return take(now, last -> isOver(last, now));
+    }
+
+    /** All keys that are held back. */
+    synchronized List<CacheKey<?>> rest() {
+        return take(ticker.nanoTime(), last -> true);
+    }
+
+    private List<CacheKey<?>> take(long now, Predicate<Invalidated> which) {
+        List<CacheKey<?>> taken = new ArrayList<>();
         recent.forEach((key, last) -> {
-            if (last.again && isOver(last, now)) {
-                due.add(key);
+            if (last.again && which.test(last)) {
+                taken.add(key);
             }
         });
-        for (CacheKey<?> key : due) {
+        for (CacheKey<?> key : taken) {
             recent.remove(key);
             recent.put(key, new Invalidated(now, false));
         }
         forgetOld(now);
-        return due;
+        return taken;
     }
 
     private void forgetOld(long now) {

@@ -40,6 +40,7 @@ final class StoppedCluster {
 
     private final String id;
     private final EntryStore store;
+    private final InvalidationDelivery delivery;
     private final PendingInvalidations pending;
     private final RecentInvalidations recent;
     private final Epochs epochs;
@@ -64,6 +65,7 @@ final class StoppedCluster {
             @Nullable OutboxWriter outbox,
             Ticker ticker) {
         this.store = store;
+        this.delivery = delivery;
         this.outbox = outbox;
         this.id = delivery.clusterId();
         this.pending = delivery.pending();
@@ -85,6 +87,7 @@ final class StoppedCluster {
         stopped = true;
         long startedAt = ticker.nanoTime();
         try {
+            delivery.keepRolledBack();
             deliverTo(new BoundedStore(store, ticker));
         } catch (StoreUnavailableException away) {
             log.debug("Redis '{}' did not answer when its cache was stopped", id, away);
@@ -122,6 +125,14 @@ final class StoppedCluster {
             if (!delivered || pending.hasRefused()) {
                 report(spentNanos);
             }
+        }
+    }
+
+    /** Delivers the invalidations of a late rollback, also those that no worker would send when they are due. */
+    void deliverRolledBack() {
+        delivery.keepRolledBack();
+        if (!pending.all().isEmpty()) {
+            deliver();
         }
     }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
@@ -62,7 +62,7 @@ class StoppedClusterTests extends TwoNodes {
     @Test
     void deliversWhatIsLeftWhenItIsStopped() {
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
                 .build();
         await().until(() -> bench.store.count(Operation.EPOCHS) > 0);
         bench.store.fail(Operation.INVALIDATE, Fault.LOST_REQUEST);
@@ -405,7 +405,7 @@ class StoppedClusterTests extends TwoNodes {
     private EasyCacheEngine running() {
         int before = bench.store.count(Operation.EPOCHS);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
                 .build();
         await().until(() -> bench.store.count(Operation.EPOCHS) > before);
         return running;
@@ -414,7 +414,7 @@ class StoppedClusterTests extends TwoNodes {
     @Test
     void worksOnAThreadThatMayBeStoppedAndStarted() {
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
                 .build();
         for (int i = 0; i < 3; i++) {
             int before = bench.store.count(Operation.EPOCHS);
@@ -431,5 +431,39 @@ class StoppedClusterTests extends TwoNodes {
         bench.store.back();
         await().until(() -> stateOf(running) == State.AVAILABLE);
         running.stop();
+    }
+
+    /** Of several rollbacks within a second the last ones are held back, and after a stop no worker would send them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void deliversRollbacksThatAreHeldBack(boolean afterTheStop) {
+        EasyCacheEngine node = bench.builder(new JacksonValueCodec()).build();
+        if (afterTheStop) {
+            node.stop();
+        }
+        CacheKey<String> cp = Workbench.cp().key(1);
+        cluster(node).invalidateRolledBack(List.of(cp));
+        b.fetch(cp, () -> "old");
+
+        cluster(node).invalidateRolledBack(List.of(cp));
+        if (!afterTheStop) {
+            node.stop();
+        }
+
+        assertThat(bench.store.parts(cp)).isEmpty();
+    }
+
+    @Test
+    void deliversARollbackAfterTheStopOfWhichTheRequestIsLost() {
+        EasyCacheEngine stopped = bench.builder(new JacksonValueCodec()).build();
+        stopped.stop();
+        CacheKey<String> cp = Workbench.cp().key(1);
+        b.fetch(cp, () -> "old");
+        bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
+
+        cluster(stopped).invalidateRolledBack(List.of(cp));
+
+        assertThat(bench.store.parts(cp)).isEmpty();
+        assertThat(stopped.undelivered("default")).isZero();
     }
 }
