@@ -6,10 +6,7 @@
 -- fields one for each prefix: its epoch
 --        ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local known = {}
-while ARGV[1] do
-  known[ARGV[1]] = ARGV[2]
-  for i = 1, 2 do table.remove(ARGV, 1) end
-end
+for i = 1, #ARGV, 2 do known[ARGV[i]] = ARGV[i + 1] end
 local all, fields, prefixes, expired, raised = redis.call('HGETALL', KEYS[1]), {}, {}, {}, {}
 for i = 1, #all, 2 do
   local prefix = string.match(all[i], '^::[^:]*:(.+)$')

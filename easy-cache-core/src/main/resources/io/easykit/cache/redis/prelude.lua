@@ -49,14 +49,21 @@ local function raise(command, reply)
   error('-' .. reply.err .. ' (in call ' .. command .. ')')
 end
 
+-- Calls a command of the key with any number of words. Lua passes at most 8,000 at once.
+local function callInParts(command, words)
+  for i = 1, #words, 1000 do
+    redis.call(command, KEYS[1], unpack(words, i, math.min(#words, i + 999)))
+  end
+end
+
 -- Writes fields of the hash with the epochs, or none of them.
 local function writeEpochs(fields, names)
   local ttl = redis.call('PTTL', KEYS[1])
-  redis.call('HSET', KEYS[1], unpack(fields))
+  callInParts('HSET', fields)
   local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
   if type(reply) == 'table' then
     -- Redis does not undo a script that fails: no key may stay behind without a TTL.
-    if ttl == -2 then redis.call('HDEL', KEYS[1], unpack(names)) end
+    if ttl == -2 then callInParts('HDEL', names) end
     raise('PEXPIRE', reply)
   end
 end

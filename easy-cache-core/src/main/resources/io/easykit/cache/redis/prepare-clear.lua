@@ -6,11 +6,10 @@
 -- return 1
 -- fields ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local fields, clearings = {}, {}
-while ARGV[1] do
-  local clearing = '::' .. ARGV[2] .. ':' .. ARGV[1]
-  fields[#fields + 1], fields[#fields + 2] = clearing, now + tonumber(ARGV[3])
+for i = 1, #ARGV, 3 do
+  local clearing = '::' .. ARGV[i + 1] .. ':' .. ARGV[i]
+  fields[#fields + 1], fields[#fields + 2] = clearing, now + tonumber(ARGV[i + 2])
   clearings[#clearings + 1] = clearing
-  for i = 1, 3 do table.remove(ARGV, 1) end
 end
 writeEpochs(fields, clearings)
 return 1

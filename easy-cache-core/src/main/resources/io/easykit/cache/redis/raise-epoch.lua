@@ -8,16 +8,15 @@
 -- fields one for each prefix: its epoch
 --        ::<token>:<prefix>  a clearing that was prepared: end of its lease in ms
 local fields, prefixes, clearings, epochs = {}, {}, {}, {}
-while ARGV[1] do
-  local epoch = nextEpoch(ARGV[1], ARGV[2])
-  fields[#fields + 1], fields[#fields + 2] = ARGV[1], epoch
-  prefixes[#prefixes + 1], epochs[#epochs + 1] = ARGV[1], epoch
-  clearings[#clearings + 1] = '::' .. ARGV[3] .. ':' .. ARGV[1]
-  for i = 1, 3 do table.remove(ARGV, 1) end
+for i = 1, #ARGV, 3 do
+  local prefix, epoch = ARGV[i], nextEpoch(ARGV[i], ARGV[i + 1])
+  fields[#fields + 1], fields[#fields + 2] = prefix, epoch
+  prefixes[#prefixes + 1], epochs[#epochs + 1] = prefix, epoch
+  clearings[#clearings + 1] = '::' .. ARGV[i + 2] .. ':' .. prefix
 end
 -- Deletes a field that never exists, because after a deletion a full server takes anything from a script.
 redis.call('HDEL', KEYS[1], '::')
 writeEpochs(fields, prefixes)
 -- Removed after the epochs are raised: if the script fails half way, another node ends the clearing.
-redis.call('HDEL', KEYS[1], unpack(clearings))
+callInParts('HDEL', clearings)
 return epochs

@@ -64,8 +64,8 @@ class ClearingCheckerTests {
                 "one clearing for all",
                 2,
                 ScriptTexts.shipped()
-                        .weaken(CacheScript.PREPARE_CLEAR, "'::' .. ARGV[2] .. ':'", "'::x:'")
-                        .weaken(CacheScript.RAISE_EPOCH, "'::' .. ARGV[3] .. ':'", "'::x:'"));
+                        .weaken(CacheScript.PREPARE_CLEAR, "'::' .. ARGV[i + 1] .. ':'", "'::x:'")
+                        .weaken(CacheScript.RAISE_EPOCH, "'::' .. ARGV[i + 2] .. ':'", "'::x:'"));
     }
 
     @Test

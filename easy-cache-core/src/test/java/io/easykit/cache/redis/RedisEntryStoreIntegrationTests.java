@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -340,6 +341,21 @@ class RedisEntryStoreIntegrationTests {
         assertThat(store.epochs(0).raised()).isEmpty();
         assertThat(store.raiseEpochs(0, Map.of("store", 0L), "").getOrDefault("store", 0L))
                 .isLessThan(4_294_967_295L);
+    }
+
+    /** Lua passes at most 8,000 words to a command. */
+    @Test
+    void raisesAndClearsAnyNumberOfPrefixesAtOnce() {
+        RedisEntryStore store = store(Client.LETTUCE);
+        Map<String, Long> known =
+                IntStream.range(0, 9_000).boxed().collect(Collectors.toMap(number -> "tenant" + number, number -> 0L));
+
+        store.prepareClear(0, known.keySet(), "token", Duration.ofMinutes(1));
+        assertThat(store.epochs(0).clearing()).hasSameSizeAs(known.keySet());
+
+        assertThat(store.raiseEpochs(0, known, "token")).hasSameSizeAs(known);
+        assertThat(store.epochs(0).raised()).hasSameSizeAs(known);
+        assertThat(store.epochs(0).clearing()).isEmpty();
     }
 
     @Test
