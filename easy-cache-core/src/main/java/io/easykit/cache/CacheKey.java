@@ -35,7 +35,12 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     }
 
     static <V> CacheKey<V> all(CacheSpec<V> spec) {
-        return new CacheKey<>(spec, spec.prefix() + "::" + ALL, true);
+        return new CacheKey<>(spec, nameOfAll(spec.prefix()), true);
+    }
+
+    /** The name of the key that stands for all entries of a prefix, which is not checked. */
+    public static String nameOfAll(String prefix) {
+        return prefix + "::" + ALL;
     }
 
     /** Shape of the keys of a cache, for example {@code user::{#id}}. */
@@ -105,9 +110,13 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
      */
     public static <V> CacheKey<V> named(CacheSpec<V> spec, String name) {
         String begin = spec.prefix() + "::";
-        if (!name.startsWith(begin) || name.length() == begin.length()) {
+        if (name.equals(nameOfAll(spec.prefix()))) {
+            throw new InvalidCacheKeyException("'" + name + "' stands for all entries of '" + spec.prefix()
+                    + "', and is not the name of one. Clear the cache instead.");
+        }
+        if (!name.startsWith(begin)) {
             throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry of '" + spec.prefix()
-                    + "'. Such a name begins with '" + begin + "' and has at least one part.");
+                    + "'. Such a name begins with '" + begin + "'.");
         }
         requireText(name);
         return new CacheKey<>(spec, name);

@@ -227,8 +227,7 @@ final class BatchDispatcher {
 
     /** There is a stale value that the store may return: then the reader does not wait. */
     private static boolean mayBeServed(BatchElement<?, ?> element) {
-        Snapshot seen = element.seen();
-        return seen.value() != null && (!seen.invalidated() || element.read().allowsStale());
+        return CacheDispatcher.mayBeServed(element.read(), element.seen());
     }
 
     /**

@@ -1,8 +1,8 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     private static final Logger log = LoggerFactory.getLogger(Availability.class);
 
     private final String clusterId;
-    private final AvailabilityOptions options;
+    private final CircuitBreakerOptions options;
     private final Ticker ticker;
     private final Consumer<Change> onChange;
 
@@ -34,7 +34,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     private volatile Parts parts;
     private volatile @Nullable State forced;
 
-    ClusterAvailability(String clusterId, AvailabilityOptions options, Ticker ticker, Consumer<Change> onChange) {
+    ClusterAvailability(String clusterId, CircuitBreakerOptions options, Ticker ticker, Consumer<Change> onChange) {
         this.clusterId = clusterId;
         this.options = options;
         this.ticker = ticker;
@@ -112,7 +112,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
         return forced;
     }
 
-    AvailabilityOptions options() {
+    CircuitBreakerOptions options() {
         return options;
     }
 

@@ -2,12 +2,12 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.Action;
 import io.easykit.cache.AsyncEasyCache;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CachedValue;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.FillTicket;
@@ -211,7 +211,7 @@ public final class EasyCacheEngine extends ClusteredCache {
         private Transactions transactions = Transactions.NONE;
         private Supplier<LocalLevel> localLevels = () -> LocalLevel.NONE;
         private Supplier<LocalLevel> nearLevels = () -> LocalLevel.NONE;
-        private AvailabilityOptions availability = AvailabilityOptions.defaults();
+        private CircuitBreakerOptions circuitBreaker = CircuitBreakerOptions.defaults();
         private DegradedOptions degraded = DegradedOptions.defaults();
         private @Nullable Outbox outbox;
         private @Nullable Executor background;
@@ -249,8 +249,8 @@ public final class EasyCacheEngine extends ClusteredCache {
         }
 
         /** Sets when a Redis counts as ill and when as well again. */
-        public Builder availability(AvailabilityOptions value) {
-            this.availability = value;
+        public Builder circuitBreaker(CircuitBreakerOptions value) {
+            this.circuitBreaker = value;
             return this;
         }
 
@@ -337,7 +337,7 @@ public final class EasyCacheEngine extends ClusteredCache {
                     new SafeListener(counts, listeners),
                     loadObserver,
                     ticker);
-            CacheCluster.Options options = new CacheCluster.Options(availability, degraded);
+            CacheCluster.Options options = new CacheCluster.Options(circuitBreaker, degraded);
             List<LocalLevel> all = new ArrayList<>();
             CacheClusters clusters = CacheClusters.of(disabled ? Map.of() : stores, (id, store) -> {
                 CacheCluster.Levels levels = new CacheCluster.Levels(localLevels.get(), nearLevels.get());

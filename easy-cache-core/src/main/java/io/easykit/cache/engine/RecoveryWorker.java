@@ -1,7 +1,7 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.engine.RecentInvalidations.Recent;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
@@ -70,7 +70,7 @@ final class RecoveryWorker {
     private final int partition;
     private final PendingInvalidations pending;
     private final Redelivery redelivery;
-    private final AvailabilityOptions options;
+    private final CircuitBreakerOptions options;
     private final Ticker ticker;
     private final AtomicBoolean deliveryQueued = new AtomicBoolean();
     private final AtomicBoolean repetitionQueued = new AtomicBoolean();

@@ -1,6 +1,6 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CircuitBreakerOptions;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -22,7 +22,7 @@ final class SlidingWindow {
     private final AtomicIntegerArray failures = new AtomicIntegerArray(SLOTS);
     private final AtomicLong newest = new AtomicLong();
 
-    SlidingWindow(AvailabilityOptions options, Ticker ticker) {
+    SlidingWindow(CircuitBreakerOptions options, Ticker ticker) {
         this.failureRate = options.failureRate();
         this.minimumCalls = options.minimumCalls();
         this.slotNanos = options.window().toNanos() / SLOTS;

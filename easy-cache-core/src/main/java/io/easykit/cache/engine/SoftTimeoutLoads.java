@@ -228,7 +228,9 @@ final class SoftTimeoutLoads {
             if (result == null) {
                 mine.breakOff();
             } else {
-                mine.result.complete(values.snapshot(result, key));
+                Throwable failure = result.failure();
+                boolean ofOwner = failure != null && OwnerFailures.contain(failure);
+                mine.result.complete(ofOwner ? result.forCallerAlone() : values.snapshot(result, key));
             }
         }
     }

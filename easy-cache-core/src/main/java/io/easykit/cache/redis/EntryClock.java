@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Estimates the server's clock for plain reads. Reads the server's time when the estimate is old, and does not wait for it.
+ * Estimates the server's clock for plain reads. Reads the server's time when the estimate is old. With Lettuce it does
+ * not wait for the reply; with another client the reader that finds the estimate old waits.
  *
  * <p>In a cluster the clocks of the masters differ, so no entry is judged by this one.
  */
@@ -54,7 +55,7 @@ final class EntryClock {
     /** Lower bound of the time from now to an end of life in the server's ms; null if it is unknown. */
     @Nullable Duration remaining(long endOfLife) {
         updateIfOld();
-        return clock.isKnown() ? Duration.ofMillis(endOfLife - clock.millis()) : null;
+        return clock.until(endOfLife);
     }
 
     /** Whether an end of life in the server's ms is certain to be ahead. */

@@ -3,7 +3,6 @@ package io.easykit.cache.redis;
 import static io.easykit.cache.redis.EntryFields.bytes;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,8 +50,7 @@ final class NearHints {
 
     /** A hint about all entries of a prefix. */
     byte[] ofAll(String prefix) {
-        return bytes(
-                sender + RedisKeys.inHints(CacheSpec.of(prefix, Object.class).all()));
+        return bytes(sender + CacheKey.nameOfAll(prefix));
     }
 
     /**

@@ -22,7 +22,7 @@ interface RedisCommands {
     /** The server's clock in ms. */
     CompletionStage<Long> time();
 
-    /** Publishes a message. Best effort: nobody waits for the reply, and a failure is not reported. */
+    /** Publishes a message. Best effort: a failure is not reported. Whether it waits for the reply depends on the client. */
     default void publish(String channel, byte[] message) {}
 
     /** Whether large values on the same connections explain that a call has waited for so long until now. */

@@ -1,6 +1,8 @@
 package io.easykit.cache.redis;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An upper bound of the server's clock: the last time that it returned, plus the time since the request. Ahead by a round
@@ -39,8 +41,10 @@ final class ServerClock {
         reading = UNKNOWN;
     }
 
-    boolean isKnown() {
-        return reading.known;
+    /** Lower bound of the time from now to a time of the server; null if the server's time is unknown. */
+    @Nullable Duration until(long serverMillis) {
+        Reading last = reading;
+        return last.known ? Duration.ofMillis(serverMillis - now(last)) : null;
     }
 
     /** Whether the estimate is too old and must be read again. */
@@ -50,7 +54,10 @@ final class ServerClock {
     }
 
     long millis() {
-        Reading last = reading;
+        return now(reading);
+    }
+
+    private static long now(Reading last) {
         return last.serverMillis + CUT_OFF + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - last.askedNanos);
     }
 

@@ -9,6 +9,7 @@ import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.engine.Workbench.GatedLoader;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -109,6 +110,24 @@ class BatchStaleOnErrorTests {
             assertThat(reader.result()).isEqualTo(all(THREE, ""));
         }
         assertThat(trials.stream().flatMap(List::stream)).containsExactlyInAnyOrder(1, 2, 3);
+    }
+
+    /** As a read of one value does. */
+    @Test
+    void waitsForALoadThatHasOutlastedItsLease() throws Exception {
+        expire(THREE);
+        GatedLoader<String> slow = new GatedLoader<>(() -> "new");
+        Caller<String> one = Workbench.call(() -> cache.fetch(spec.key(1), slow));
+        slow.awaitEntered();
+        bench.clock.advance(spec.options().loadLease().plusMillis(1));
+        Caller<Map<Integer, String>> several = Workbench.call(() -> cache.fetchAll(spec, List.of(1), this::fail))
+                .awaitWaiting();
+
+        slow.letGo();
+
+        assertThat(one.result()).isEqualTo("new");
+        assertThat(several.result()).isEqualTo(Map.of(1, "new"));
+        assertThat(trials).isEmpty();
     }
 
     @Test

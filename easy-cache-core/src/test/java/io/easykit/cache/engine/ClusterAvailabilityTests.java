@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.InvalidCacheOptionsException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
@@ -19,7 +19,7 @@ class ClusterAvailabilityTests {
     private final List<State> changes = new ArrayList<>();
     private final ClusterAvailability availability = new ClusterAvailability(
             "default",
-            new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
+            new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
             new ManualClock(),
             change -> changes.add(change.state()));
     private final CircuitBreaker breaker = availability.breakers().get(0);
@@ -101,7 +101,7 @@ class ClusterAvailabilityTests {
 
     @Test
     void refusesOptionsThatMakeNoSense() {
-        AvailabilityOptions good = AvailabilityOptions.defaults();
+        CircuitBreakerOptions good = CircuitBreakerOptions.defaults();
         assertRefused("window", () -> options(Duration.ofMillis(9), 0.5, 1, good.probeInterval(), 1));
         assertRefused("failure-rate", () -> options(good.window(), 0, 1, good.probeInterval(), 1));
         assertRefused("failure-rate", () -> options(good.window(), 1.1, 1, good.probeInterval(), 1));
@@ -112,7 +112,7 @@ class ClusterAvailabilityTests {
     }
 
     private static void options(Duration window, double rate, int calls, Duration interval, int probes) {
-        assertThat(new AvailabilityOptions(window, rate, calls, interval, probes))
+        assertThat(new CircuitBreakerOptions(window, rate, calls, interval, probes))
                 .isNull();
     }
 

@@ -2,8 +2,8 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.memory.FaultyCacheStore;
 import io.easykit.cache.memory.Operation;
 import java.util.List;
@@ -18,7 +18,7 @@ class EpochsTests {
     private final ManualClock clock = new ManualClock();
     private final Epochs epochs = new Epochs(
             store,
-            new ClusterAvailability("default", AvailabilityOptions.defaults(), clock, change -> {}),
+            new ClusterAvailability("default", CircuitBreakerOptions.defaults(), clock, change -> {}),
             raises::incrementAndGet,
             clock);
     private final CacheKey<String> key = Workbench.ap().key(1);

@@ -3,7 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.EntryCall;
@@ -21,7 +21,7 @@ class GuardedCallsTests {
     /** Two calls that fail are too many. */
     private final ClusterAvailability availability = new ClusterAvailability(
             "default",
-            new AvailabilityOptions(Duration.ofSeconds(10), 1, 2, Duration.ofSeconds(1), 3),
+            new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 2, Duration.ofSeconds(1), 3),
             bench.clock,
             change -> {});
 

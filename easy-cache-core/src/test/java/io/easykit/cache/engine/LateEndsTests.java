@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Fault;
@@ -90,7 +90,7 @@ class LateEndsTests {
             bench.clock.advance(Epochs.SEEN_BY_ALL);
             tick();
             bench.store.back();
-            for (int i = 0; i < 2 * AvailabilityOptions.defaults().probesToRecover(); i++) {
+            for (int i = 0; i < 2 * CircuitBreakerOptions.defaults().probesToRecover(); i++) {
                 bench.clock.advance(Duration.ofSeconds(1));
                 tick();
             }

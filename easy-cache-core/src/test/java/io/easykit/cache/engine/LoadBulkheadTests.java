@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
@@ -312,7 +312,7 @@ class LoadBulkheadTests {
     }
 
     private static void recover(RecoveryWorker worker) {
-        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+        for (int i = 0; i < CircuitBreakerOptions.defaults().probesToRecover(); i++) {
             worker.tick();
         }
     }

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CachedValue;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.StaleOnErrorOptions;
@@ -382,7 +382,7 @@ class LostInvalidationTests extends TwoNodes {
     void areRepeatedWithoutWaitingForARoundAfterARepetitionThatFailed() {
         bench.store.fail(Operation.EPOCHS, Fault.LOST_REQUEST);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
                 .build();
         try {
             running.invalidate(key);

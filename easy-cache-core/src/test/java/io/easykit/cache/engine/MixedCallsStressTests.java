@@ -3,12 +3,12 @@ package io.easykit.cache.engine;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
 import io.easykit.cache.CachedValue;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.FillTicket;
 import io.easykit.cache.Loader;
@@ -166,7 +166,8 @@ class MixedCallsStressTests {
                 .background(background)
                 .localLevels(() -> new CaffeineLocalLevel(100))
                 .nearLevels(() -> new CaffeineLocalLevel(100))
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 100_000, Duration.ofMillis(100), 1000))
+                .circuitBreaker(
+                        new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 100_000, Duration.ofMillis(100), 1000))
                 .build();
     }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** A node on a store in three parts recovers, while its relay runs. The id of a key decides its part. */
 class OutboxRecoveryTests {
 
-    private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    private static final int PROBES = CircuitBreakerOptions.defaults().probesToRecover();
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final Workbench bench = new Workbench();

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Availability;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
@@ -411,7 +411,7 @@ class OutboxTests {
     }
 
     private static void probe(EasyCacheEngine node) {
-        for (int i = 0; i < AvailabilityOptions.defaults().probesToRecover(); i++) {
+        for (int i = 0; i < CircuitBreakerOptions.defaults().probesToRecover(); i++) {
             node.cluster("default").workers().get(0).tick();
         }
     }

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** A store in three parts, of which the second one fails. The id of a key decides its part. */
 class PartitionTests {
 
-    private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    private static final int PROBES = CircuitBreakerOptions.defaults().probesToRecover();
     private static final Duration SEEN_EVERYWHERE = Duration.ofSeconds(2);
 
     private final Workbench bench = new Workbench();

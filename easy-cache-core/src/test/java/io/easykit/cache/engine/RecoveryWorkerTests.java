@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -237,7 +237,7 @@ class RecoveryWorkerTests extends TwoNodes {
     void probesSoonAfterItsOwnRoundsHaveMarkedItUnavailable() {
         Duration interval = Duration.ofSeconds(1);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, interval, 1))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, interval, 1))
                 .build();
         Duration shortest = interval;
         for (int trial = 0; trial < 3 && shortest.compareTo(interval.dividedBy(2)) > 0; trial++) {
@@ -262,7 +262,7 @@ class RecoveryWorkerTests extends TwoNodes {
     void probesSoonAgainAfterANewConnectionOnly() {
         Duration interval = Duration.ofSeconds(1);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, interval, 1))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, interval, 1))
                 .build();
         List<Long> probes = timesOfProbes();
         // A round that a busy machine delays is followed by a shorter pause.
@@ -395,7 +395,7 @@ class RecoveryWorkerTests extends TwoNodes {
     void doesNotWaitForTheNextLookToDeliver() {
         bench.store.fail(Operation.EPOCHS, Fault.LOST_REQUEST);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1000, Duration.ofSeconds(1), 1000))
                 .build();
         bench.store.failNext(Operation.INVALIDATE, Fault.LOST_REQUEST);
         running.invalidate(key);

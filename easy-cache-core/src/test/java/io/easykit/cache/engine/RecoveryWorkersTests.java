@@ -2,8 +2,8 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.time.EngineTime;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ class RecoveryWorkersTests {
         assertThat(node.undelivered("default")).isEqualTo(1);
 
         bench.store.back();
-        for (int i = 0; i <= AvailabilityOptions.defaults().probesToRecover(); i++) {
+        for (int i = 0; i <= CircuitBreakerOptions.defaults().probesToRecover(); i++) {
             round();
         }
 

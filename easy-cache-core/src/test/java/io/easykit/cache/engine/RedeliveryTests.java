@@ -3,8 +3,8 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.Loader;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -158,7 +158,7 @@ class RedeliveryTests extends TwoNodes {
     void repeatsNothingAtTheFirstStart() throws Exception {
         Held firstLook = bench.store.hold(Operation.EPOCHS);
         EasyCacheEngine running = bench.builder(new JacksonValueCodec())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(5), 2))
                 .build();
         firstLook.awaitReached();
         running.update(List.of(key), () -> null);

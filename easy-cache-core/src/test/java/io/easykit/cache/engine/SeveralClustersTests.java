@@ -3,10 +3,10 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A view in one Redis is computed from a user in another one, and one update names both. */
 class SeveralClustersTests {
 
-    private static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    private static final int PROBES = CircuitBreakerOptions.defaults().probesToRecover();
     private static final String USERS = "users";
 
     private final Workbench bench = new Workbench();

@@ -2,15 +2,15 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.easykit.cache.AvailabilityOptions;
+import io.easykit.cache.CircuitBreakerOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class SlidingWindowTests {
 
     private final ManualClock clock = new ManualClock();
-    private final SlidingWindow calls =
-            new SlidingWindow(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 4, Duration.ofSeconds(1), 3), clock);
+    private final SlidingWindow calls = new SlidingWindow(
+            new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 4, Duration.ofSeconds(1), 3), clock);
 
     @Test
     void saysNothingBelowTheMinimum() {

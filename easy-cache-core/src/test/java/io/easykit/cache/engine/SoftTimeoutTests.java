@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,6 +26,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -257,6 +259,41 @@ class SoftTimeoutTests {
         assertThat(one.result()).isEqualTo("new");
         assertThat(trials).hasValue(0);
         assertThat(node.fetch(impatient, this::fail)).isEqualTo("new");
+    }
+
+    /** The interrupt concerns the reader whose thread runs the load. */
+    @Test
+    void startsTheNextMissAfterOneThatIsInterrupted() throws Exception {
+        expire(patient);
+        AtomicBoolean isFree = new AtomicBoolean();
+        EasyCacheEngine node = bench.builder(new JacksonValueCodec())
+                .background(task -> {
+                    if (isFree.get()) {
+                        threads.execute(task);
+                    }
+                })
+                .buildStopped();
+        assertThat(node.fetch(impatient, this::fail)).isEqualTo("old");
+        bench.clock.advance(Duration.ofSeconds(4));
+        CountDownLatch entered = new CountDownLatch(1);
+        Caller<String> one = Workbench.call(() -> node.fetch(patient, () -> {
+            entered.countDown();
+            try {
+                new CountDownLatch(1).await();
+                throw new AssertionError("nobody opens it");
+            } catch (InterruptedException stop) {
+                throw new IllegalStateException("The driver was interrupted", stop);
+            }
+        }));
+        assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+        Caller<String> other = Workbench.call(() -> node.fetch(patient, () -> "new"));
+        other.awaitWaiting();
+
+        isFree.set(true);
+        one.interrupt();
+
+        assertThat(one.failure()).hasMessage("The driver was interrupted");
+        assertThat(other.result()).isEqualTo("new");
     }
 
     @Test

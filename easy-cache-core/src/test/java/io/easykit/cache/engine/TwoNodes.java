@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
 import io.easykit.cache.DegradedOptions.CpReads;
@@ -18,7 +18,7 @@ import java.util.Objects;
 /** Node A is cut off and comes back; node B shows the effect on other nodes. */
 abstract class TwoNodes {
 
-    static final int PROBES = AvailabilityOptions.defaults().probesToRecover();
+    static final int PROBES = CircuitBreakerOptions.defaults().probesToRecover();
     static final Duration KEEP_RECENT = Duration.ofSeconds(30);
     static final Duration SEEN_EVERYWHERE = Duration.ofSeconds(2);
 

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -80,7 +80,7 @@ class AsyncReadIntegrationTests {
         });
         EasyCacheEngine made = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 5, Duration.ofSeconds(1), 3))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 5, Duration.ofSeconds(1), 3))
                 .async(only)
                 .build();
         opened.add(0, made::stop);

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.DegradedOptions.ApUpdates;
@@ -252,7 +252,7 @@ class DegradeIntegrationTests {
     void doesNotFlapWithARedisThatIsFull() {
         List<State> changes = new CopyOnWriteArrayList<>();
         EasyCacheEngine a = started(builder(redis.host(), redis.port())
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.2, 5, PROBE_INTERVAL, 3))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.2, 5, PROBE_INTERVAL, 3))
                 .listener(new CacheListener() {
                     @Override
                     public void onAvailability(String clusterId, State state) {
@@ -487,7 +487,7 @@ class DegradeIntegrationTests {
         return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store(host, port))
                 .localLevels(() -> new CaffeineLocalLevel(1000))
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 5, PROBE_INTERVAL, 3))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 5, PROBE_INTERVAL, 3))
                 .degraded(new DegradedOptions(
                         Duration.ofSeconds(5), LOADS, CpReads.BYPASS, CpUpdates.PROCEED, ApUpdates.PROCEED, JOURNAL));
     }

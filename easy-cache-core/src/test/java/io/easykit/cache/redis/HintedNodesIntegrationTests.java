@@ -3,10 +3,10 @@ package io.easykit.cache.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -156,10 +156,11 @@ class HintedNodesIntegrationTests {
     private EasyCacheEngine.Builder writer(Function<LettuceClientConfiguration, LettuceConnectionFactory> redis) {
         RedisEntryStore store =
                 RedisEntryStore.withHints(started(redis), RedisEntryStore.DEFAULT_KEY_PREFIX, Duration.ofMillis(500));
-        AvailabilityOptions often = new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(100), 1);
+        CircuitBreakerOptions often =
+                new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 10, Duration.ofMillis(100), 1);
         return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
-                .availability(often);
+                .circuitBreaker(often);
     }
 
     private EasyCacheEngine started(EasyCacheEngine.Builder builder) {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.engine.LogCapture;
 import io.easykit.cache.jackson.JacksonValueCodec;
@@ -57,7 +57,7 @@ class LargeValuesIntegrationTests {
         await().ignoreExceptions().untilAsserted(store::loadScripts);
         cache = EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CacheSpec.DEFAULT_CLUSTER, store)
-                .availability(new AvailabilityOptions(Duration.ofSeconds(1), 0.5, 10, Duration.ofMillis(200), 3))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(1), 0.5, 10, Duration.ofMillis(200), 3))
                 .listener(new CacheListener() {
                     @Override
                     public void onAvailability(String clusterId, State state) {

@@ -64,6 +64,16 @@ class NearHintsTests {
         assertThat(here.with(ARGUMENTS, ofTheOutbox)).hasSize(4);
     }
 
+    /** Somebody has written it into the hash with the epochs. */
+    @Test
+    void aPrefixThatNoCacheCanHaveHasAHintToo() {
+        elsewhere.setListener(received::add);
+
+        elsewhere.received(here.ofAll("name:"));
+
+        assertThat(received).containsExactly("name:::]");
+    }
+
     @Test
     void garbageAndEmptyHintsAreIgnored() {
         here.setListener(received::add);

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CacheUnavailableException;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.engine.LogCapture;
@@ -201,7 +201,7 @@ class RefusedCommandsIntegrationTests {
     private EasyCacheEngine cache(Duration probeInterval) {
         return EasyCacheEngine.builder(new JacksonValueCodec())
                 .store(CLUSTER, new RedisEntryStore(factory, TIMEOUT))
-                .availability(new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 1000, probeInterval, 2))
+                .circuitBreaker(new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 1000, probeInterval, 2))
                 .build();
     }
 

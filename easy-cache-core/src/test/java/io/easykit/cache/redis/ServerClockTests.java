@@ -30,12 +30,12 @@ class ServerClockTests {
 
     @Test
     void isOldUntilItIsUpdatedAndAMinuteLater() {
-        assertThat(clock.isKnown()).isFalse();
+        assertThat(clock.until(0)).isNull();
         assertThat(clock.isOld()).isTrue();
 
         clock.update(1_000, System.nanoTime());
 
-        assertThat(clock.isKnown()).isTrue();
+        assertThat(clock.until(0)).isNotNull();
         assertThat(clock.isOld()).isFalse();
 
         clock.update(1_000, System.nanoTime() - Duration.ofSeconds(61).toNanos());
@@ -62,10 +62,10 @@ class ServerClockTests {
 
         clock.update(1_000, asked);
 
-        assertThat(clock.isKnown()).isFalse();
+        assertThat(clock.until(0)).isNull();
 
         clock.update(1_000, System.nanoTime());
 
-        assertThat(clock.isKnown()).isTrue();
+        assertThat(clock.until(0)).isNotNull();
     }
 }

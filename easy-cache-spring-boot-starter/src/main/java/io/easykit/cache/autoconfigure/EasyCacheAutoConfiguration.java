@@ -201,7 +201,7 @@ public final class EasyCacheAutoConfiguration {
                 ObjectProvider<EasyCacheCustomizer> customizers) {
             LongSupplier nanoTime = time.getIfAvailable(() -> EngineTime.SYSTEM)::nanoTime;
             EasyCacheEngine.Builder builder = EasyCacheEngine.builder(codec)
-                    .availability(properties.availability().options())
+                    .circuitBreaker(properties.circuitBreaker().options())
                     .degraded(properties.degradedOptions())
                     .transactions(transactions.getIfAvailable(() -> Transactions.NONE))
                     .background(easyCacheBackground::execute)

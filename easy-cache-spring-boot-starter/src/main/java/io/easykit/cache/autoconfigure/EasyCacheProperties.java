@@ -5,8 +5,8 @@ import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
 import io.easykit.boot.SchemaMode;
 import io.easykit.boot.SettingChecks;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
 import io.easykit.cache.aop.CacheSettings;
 import io.easykit.cache.aop.CacheSettingsTable;
@@ -42,7 +42,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
  * @param near Cache level in this JVM in front of Redis, for caches with a near-ttl.
  * @param clusters Further Redis clusters by the id used in annotations. Each has the settings of spring.data.redis. By
  *     default there are none.
- * @param availability Detection of an unavailable Redis and of its recovery.
+ * @param circuitBreaker Detection of an unavailable Redis and of its recovery.
  * @param degraded Behaviour while a Redis is unavailable.
  * @param transactions Loads of callers that hold a transaction or a database connection.
  * @param outbox Store for updates that cannot be sent to Redis before their commit: none keeps them in memory until
@@ -63,7 +63,7 @@ record EasyCacheProperties(
         @DefaultValue Local local,
         @DefaultValue Near near,
         @DefaultValue Map<String, DataRedisProperties> clusters,
-        @DefaultValue Availability availability,
+        @DefaultValue CircuitBreaker circuitBreaker,
         @DefaultValue Degraded degraded,
         @DefaultValue Transactions transactions,
         @DefaultValue("none") OutboxType outbox,
@@ -154,16 +154,16 @@ record EasyCacheProperties(
      * @param probesToRecover Number of successful probes in a row after which a Redis is available again, 1 or more. As
      *     many failed ones make it unavailable.
      */
-    record Availability(
+    record CircuitBreaker(
             @DefaultValue("10s") Duration window,
             @DefaultValue("0.5") double failureRate,
             @DefaultValue("10") int minimumCalls,
             @DefaultValue("1s") Duration probeInterval,
             @DefaultValue("3") int probesToRecover) {
 
-        Availability {
-            AvailabilityOptions some = AvailabilityOptions.defaults();
-            String prefix = "easy-cache.availability.";
+        CircuitBreaker {
+            CircuitBreakerOptions some = CircuitBreakerOptions.defaults();
+            String prefix = "easy-cache.circuit-breaker.";
             List<Runnable> attempts = List.of(
                     () -> with(window, some.failureRate(), 1, some.probeInterval(), 1),
                     () -> with(some.window(), failureRate, 1, some.probeInterval(), 1),
@@ -176,11 +176,11 @@ record EasyCacheProperties(
         }
 
         private static void with(Duration window, double rate, int calls, Duration interval, int probes) {
-            new AvailabilityOptions(window, rate, calls, interval, probes);
+            new CircuitBreakerOptions(window, rate, calls, interval, probes);
         }
 
-        AvailabilityOptions options() {
-            return new AvailabilityOptions(window, failureRate, minimumCalls, probeInterval, probesToRecover);
+        CircuitBreakerOptions options() {
+            return new CircuitBreakerOptions(window, failureRate, minimumCalls, probeInterval, probesToRecover);
         }
     }
 

@@ -32,7 +32,7 @@ class AvailabilityEventsTests {
                 .withBean(Journal.class)
                 .withBean(Signal.class)
                 .withBean(SlowStart.class)
-                .withPropertyValues("spring.data.redis.port=1", "easy-cache.availability.probe-interval=10ms")
+                .withPropertyValues("spring.data.redis.port=1", "easy-cache.circuit-breaker.probe-interval=10ms")
                 .run(context -> {
                     Journal journal = context.getBean(Journal.class);
                     assertThat(journal.seen).containsExactly("waited for it", State.UNAVAILABLE);

@@ -176,10 +176,13 @@ class ClusterAutoConfigurationTests {
 
     @Test
     void refusesSettingsThatCannotWork() {
-        refuses("easy-cache.availability.failure-rate=2", "easy-cache.availability.failure-rate is 2.0", "up to 1");
-        refuses("easy-cache.availability.window=1ms", "easy-cache.availability.window is too short", "100ms");
-        refuses("easy-cache.availability.window=99ms", "easy-cache.availability.window is too short", "100ms");
-        refuses("easy-cache.availability.probe-interval=2s", "probe-interval is 2s", "Choose 1ms to 1s");
+        refuses(
+                "easy-cache.circuit-breaker.failure-rate=2",
+                "easy-cache.circuit-breaker.failure-rate is 2.0",
+                "up to 1");
+        refuses("easy-cache.circuit-breaker.window=1ms", "easy-cache.circuit-breaker.window is too short", "100ms");
+        refuses("easy-cache.circuit-breaker.window=99ms", "easy-cache.circuit-breaker.window is too short", "100ms");
+        refuses("easy-cache.circuit-breaker.probe-interval=2s", "probe-interval is 2s", "Choose 1ms to 1s");
         refuses("easy-cache.degraded.concurrent-loads=0", "easy-cache.degraded.concurrent-loads is 0", "1 to 1000000");
         refuses("easy-cache.degraded.concurrent-loads=2147483647", "concurrent-loads is 2147483647", "1 to 1000000");
         refuses(

@@ -72,16 +72,17 @@ class EasyCacheAutoConfigurationTests {
 
     @Test
     void goesOnWithoutRedis() {
-        runner.withPropertyValues("easy-cache.availability.probe-interval=10ms").run(context -> {
-            EasyCache cache = context.getBean(EasyCache.class);
-            assertThat(cache.clusterIds()).containsExactly(CacheSpec.DEFAULT_CLUSTER);
-            assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Eve");
-            await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
-                            .state()
-                    == State.UNAVAILABLE);
-            assertThat(cache.fetch(NAMES.key(2), () -> "Ada")).isEqualTo("Ada");
-            assertThat(cache.fetch(NAMES.key(2), () -> "Eve")).isEqualTo("Ada");
-        });
+        runner.withPropertyValues("easy-cache.circuit-breaker.probe-interval=10ms")
+                .run(context -> {
+                    EasyCache cache = context.getBean(EasyCache.class);
+                    assertThat(cache.clusterIds()).containsExactly(CacheSpec.DEFAULT_CLUSTER);
+                    assertThat(cache.fetch(NAMES.key(1), () -> "Eve")).isEqualTo("Eve");
+                    await().until(() -> Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
+                                    .state()
+                            == State.UNAVAILABLE);
+                    assertThat(cache.fetch(NAMES.key(2), () -> "Ada")).isEqualTo("Ada");
+                    assertThat(cache.fetch(NAMES.key(2), () -> "Eve")).isEqualTo("Ada");
+                });
     }
 
     @Test
@@ -263,16 +264,19 @@ class EasyCacheAutoConfigurationTests {
 
     @Test
     void isNeverDownBecauseOfRedis() {
-        runner.withPropertyValues("easy-cache.availability.probe-interval=10ms").run(context -> {
-            HealthIndicator indicator = context.getBean("easyCacheHealthIndicator", HealthIndicator.class);
-            await().until(() -> indicator.health().getDetails().get("default") instanceof ClusterState cluster
-                    && cluster.state().equals("unavailable")
-                    && cluster.problems().get(0).startsWith("Redis cannot be reached"));
-            assertThat(indicator.health().getStatus()).isEqualTo(Status.UNKNOWN);
-            ClusterState found = (ClusterState) indicator.health().getDetails().get("default");
-            assertThat(found.problems()).hasSize(1);
-            assertThat(found).isEqualTo(new ClusterState("unavailable", false, 0, null, found.problems(), Map.of()));
-        });
+        runner.withPropertyValues("easy-cache.circuit-breaker.probe-interval=10ms")
+                .run(context -> {
+                    HealthIndicator indicator = context.getBean("easyCacheHealthIndicator", HealthIndicator.class);
+                    await().until(() -> indicator.health().getDetails().get("default") instanceof ClusterState cluster
+                            && cluster.state().equals("unavailable")
+                            && cluster.problems().get(0).startsWith("Redis cannot be reached"));
+                    assertThat(indicator.health().getStatus()).isEqualTo(Status.UNKNOWN);
+                    ClusterState found =
+                            (ClusterState) indicator.health().getDetails().get("default");
+                    assertThat(found.problems()).hasSize(1);
+                    assertThat(found)
+                            .isEqualTo(new ClusterState("unavailable", false, 0, null, found.problems(), Map.of()));
+                });
         runner.withPropertyValues("management.health.easyCache.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean("easyCacheHealthIndicator"));
     }

@@ -3,8 +3,8 @@ package io.easykit.cache.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.actuate.ClusterState;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
@@ -29,7 +29,7 @@ class HealthIntegrationTests {
     private static final Duration LONGEST = Duration.ofMinutes(1);
 
     /** Each check is one script; a few that fail make a server unavailable. */
-    private static final int ROUNDS = 2 * AvailabilityOptions.defaults().probesToRecover();
+    private static final int ROUNDS = 2 * CircuitBreakerOptions.defaults().probesToRecover();
 
     @ParameterizedTest
     @EnumSource
@@ -100,6 +100,6 @@ class HealthIntegrationTests {
                         EasyCacheAutoConfiguration.class,
                         EasyCacheHealthAutoConfiguration.class))
                 .withPropertyValues(
-                        "spring.data.redis.url=" + server.uri(), "easy-cache.availability.probe-interval=100ms");
+                        "spring.data.redis.url=" + server.uri(), "easy-cache.circuit-breaker.probe-interval=100ms");
     }
 }

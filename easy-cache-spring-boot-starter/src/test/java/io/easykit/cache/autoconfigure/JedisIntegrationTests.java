@@ -95,6 +95,6 @@ class JedisIntegrationTests {
                 .withPropertyValues(
                         "spring.data.redis.url=" + server.uri(),
                         "spring.data.redis.client-type=jedis",
-                        "easy-cache.availability.minimum-calls=3");
+                        "easy-cache.circuit-breaker.minimum-calls=3");
     }
 }

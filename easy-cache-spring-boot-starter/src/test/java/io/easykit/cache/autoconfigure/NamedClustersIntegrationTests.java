@@ -36,7 +36,7 @@ class NamedClustersIntegrationTests {
             .withPropertyValues(
                     "spring.data.redis.port=" + line.port(),
                     "easy-cache.command-timeout=2s",
-                    "easy-cache.availability.probe-interval=50ms",
+                    "easy-cache.circuit-breaker.probe-interval=50ms",
                     "easy-cache.clusters.trade.url=" + trade.uri());
 
     @Test

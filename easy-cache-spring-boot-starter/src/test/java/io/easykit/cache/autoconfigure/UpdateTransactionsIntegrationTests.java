@@ -188,7 +188,7 @@ class UpdateTransactionsIntegrationTests {
                         "spring.data.redis.port=" + redis.port(),
                         "spring.datasource.url=jdbc:h2:mem:update-transactions",
                         "easy-cache.command-timeout=10s",
-                        "easy-cache.availability.probe-interval=100ms",
+                        "easy-cache.circuit-breaker.probe-interval=100ms",
                         "spring.main.web-application-type=none")
                 .run();
     }

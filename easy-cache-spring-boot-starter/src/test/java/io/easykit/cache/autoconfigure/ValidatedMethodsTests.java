@@ -35,7 +35,7 @@ class ValidatedMethodsTests {
                     EasyCacheAutoConfiguration.class,
                     ValidationAutoConfiguration.class))
             .withBean(Titles.class)
-            .withPropertyValues("spring.data.redis.port=1", "easy-cache.availability.probe-interval=10ms");
+            .withPropertyValues("spring.data.redis.port=1", "easy-cache.circuit-breaker.probe-interval=10ms");
 
     @Test
     void areCachedAndValidated(CapturedOutput output) {

@@ -3,10 +3,10 @@ package io.easykit.cache.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
-import io.easykit.cache.AvailabilityOptions;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.redis.RedisEntryStore;
@@ -37,15 +37,15 @@ class CacheMetersTests {
     private static final Path DOCS = Path.of("..", "docs");
 
     /** A Redis that does not answer is not marked, so that the test alone changes its state. */
-    private static final AvailabilityOptions NEVER_BY_ITSELF =
-            new AvailabilityOptions(Duration.ofSeconds(10), 1, 1_000_000, Duration.ofSeconds(1), 1_000_000);
+    private static final CircuitBreakerOptions NEVER_BY_ITSELF =
+            new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 1_000_000, Duration.ofSeconds(1), 1_000_000);
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final LettuceConnectionFactory nowhere = new LettuceConnectionFactory("localhost", 1);
     private final MeteringCacheListener listener = new MeteringCacheListener(registry);
     private final EasyCacheEngine cache = EasyCacheEngine.builder(new JacksonValueCodec())
             .store("default", new RedisEntryStore(nowhere, Duration.ofMillis(100)))
-            .availability(NEVER_BY_ITSELF)
+            .circuitBreaker(NEVER_BY_ITSELF)
             .listener(listener)
             .build();
 

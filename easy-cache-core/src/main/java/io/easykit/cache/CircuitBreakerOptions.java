@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param probesToRecover number of probes in a row that must succeed before the recovery, and of checks in a row that must fail
  *     before Redis is marked unavailable
  */
-public record AvailabilityOptions(
+public record CircuitBreakerOptions(
         Duration window, double failureRate, int minimumCalls, Duration probeInterval, int probesToRecover) {
 
     /** Its tenths are counted separately, each in whole milliseconds. */
@@ -25,7 +25,7 @@ public record AvailabilityOptions(
     /**
      * @throws InvalidCacheOptionsException if a value makes no sense
      */
-    public AvailabilityOptions {
+    public CircuitBreakerOptions {
         require(window.compareTo(SHORTEST_WINDOW) >= 0, "window", "is too short", "Choose 100ms or more.");
         require(window.compareTo(LONGEST_WINDOW) <= 0, "window", "is longer than a day", "Choose for example 10s.");
         require(
@@ -42,8 +42,8 @@ public record AvailabilityOptions(
         require(probesToRecover > 0, "probes-to-recover", "is " + probesToRecover, "Choose 1 or more.");
     }
 
-    public static AvailabilityOptions defaults() {
-        return new AvailabilityOptions(Duration.ofSeconds(10), 0.5, 10, LONGEST_INTERVAL, 3);
+    public static CircuitBreakerOptions defaults() {
+        return new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 10, LONGEST_INTERVAL, 3);
     }
 
     private static void require(boolean holds, String option, String problem, String remedy) {
