@@ -167,7 +167,7 @@ public final class OperatorAudit {
 
     /** Control characters are replaced, so that each entry is one line. */
     private static String printable(@Nullable Object value) {
-        return String.valueOf(value).replaceAll("[\\p{Cntrl}\\p{Cf}\\u2028\\u2029]", "?");
+        return String.valueOf(value).replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "?");
     }
 
     /** The text, cut if it is too long for an entry. */

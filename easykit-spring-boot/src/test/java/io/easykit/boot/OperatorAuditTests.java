@@ -131,7 +131,7 @@ class OperatorAuditTests {
     @Test
     void writesEachEntryInOneLine(CapturedOutput output) {
         Map<String, Object> entry = audit.entry("body", "ada\nbody done by eve", "\u001b[31m\r\u2028");
-        entry.put("ids", List.of("a\nb", "\u202Ec"));
+        entry.put("ids", List.of("a\nb", "\u202Ec", "\u0085d\u009B2J", "\u2029e"));
 
         audit.note(entry, Outcome.REFUSED, false);
 
@@ -142,8 +142,8 @@ class OperatorAuditTests {
                 .findFirst()
                 .orElseThrow();
         assertThat(line)
-                .contains("body refused by ada?body done by eve", "a?b", "?c", "from=?[31m??")
-                .doesNotContain("\u2028", "\u202E", "\u001b");
+                .contains("body refused by ada?body done by eve", "a?b", "?c", "?d?2J", "?e", "from=?[31m??")
+                .doesNotContain("\u2028", "\u2029", "\u202E", "\u001b", "\u0085", "\u009B");
     }
 
     @Test
