@@ -45,7 +45,8 @@ final class LexicalJson {
      * @param cut    whether the end of the text may be missing
      * @param indent whether lines are broken and indented
      * @param mask   gets the name of a field and its value, and returns another value if it has to be masked; {@code {}} and
-     *               {@code []} stand for objects and arrays. Null masks nothing
+     *               {@code []} stand for objects and arrays. The name of a text that is no object is {@value ShownValues#BODY}.
+     *               Null masks nothing
      * @return null if it is not JSON
      */
     public static @Nullable Result format(
@@ -56,7 +57,7 @@ final class LexicalJson {
             if (json.at == text.length()) {
                 return null;
             }
-            json.value("", 0);
+            json.value(json.peek() == '{' ? "" : ShownValues.BODY, 0);
             json.skipBlanks();
             if (json.at < text.length()) {
                 return null;

@@ -22,6 +22,9 @@ import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 /** Shows bodies and headers as text, with the values masked that the application masks in its other endpoints. */
 public final class ShownValues {
 
+    /** Name of a body that has no fields, for the functions that mask. */
+    static final String BODY = "body";
+
     private static final int PREVIEW = 120;
     private static final int HEX_BYTES = 4096;
 
@@ -92,7 +95,7 @@ public final class ShownValues {
             body.put("kind", "binary");
             int shown = Math.min(bytes.length, HEX_BYTES);
             String hex = HexFormat.ofDelimiter(" ").formatHex(bytes, 0, shown);
-            String masked = header("body", hex);
+            String masked = header(BODY, hex);
             body.put("text", masked);
             body.put("cut", shown < size);
             body.put("shown", shown);
@@ -118,7 +121,7 @@ public final class ShownValues {
         String text = text(beginning, true);
         if (text == null) {
             String hex = HexFormat.ofDelimiter(" ").formatHex(beginning, 0, Math.min(beginning.length, PREVIEW / 3));
-            return header("body", hex);
+            return header(BODY, hex);
         }
         LexicalJson.Result json = LexicalJson.format(text, true, false, mask);
         String shown = json != null ? json.text() : plain(text);
@@ -131,7 +134,7 @@ public final class ShownValues {
      * of JSON, so all of it is hidden.
      */
     private String plain(String text) {
-        return mask != null && looksLikeJson(text) ? HIDDEN : header("body", text);
+        return mask != null && looksLikeJson(text) ? HIDDEN : header(BODY, text);
     }
 
     private static boolean looksLikeJson(String text) {

@@ -102,6 +102,40 @@ class ShownValuesTests {
         assertThat(masking.preview(body)).isEqualTo("******");
     }
 
+    /** A payload that is a text is written as a JSON string. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\"s3cret\"", "[\"s3cret\"]", "[{\"a\":\"s3cret\"}]", " 4711", "true"})
+    void masksJsonThatIsNoObjectAsTheBody(String json) {
+        ShownValues masking = new ShownValues((name, value) -> name.equals("body") ? "******" : value);
+        byte[] body = json.getBytes(UTF_8);
+
+        assertThat(masking.body(body, body.length))
+                .containsEntry("kind", "json")
+                .containsEntry("text", LexicalJson.MASKED)
+                .containsEntry("masked", true);
+        assertThat(masking.preview(body)).isEqualTo(LexicalJson.MASKED);
+    }
+
+    @Test
+    void passesATextAndTheElementsOfAnArrayAsTheBody() {
+        ShownValues masking =
+                new ShownValues((name, value) -> name.equals("body") && value.equals("s3cret") ? "******" : value);
+
+        assertThat(masking.preview("[1, \"s3cret\", {\"a\": \"s3cret\"}]".getBytes(UTF_8)))
+                .isEqualTo("[1, \"******\", {\"a\": \"s3cret\"}]");
+        assertThat(masking.preview("\"s3cret\"".getBytes(UTF_8))).isEqualTo(LexicalJson.MASKED);
+        assertThat(masking.preview("{\"a\": \"s3cret\"}".getBytes(UTF_8))).isEqualTo("{\"a\": \"s3cret\"}");
+    }
+
+    /** Otherwise a function that masks other bodies would hide all fields. */
+    @Test
+    void doesNotPassAnObjectAsTheBody() {
+        ShownValues masking = new ShownValues((name, value) -> name.equals("body") ? "******" : value);
+        byte[] body = "{\"id\":7}".getBytes(UTF_8);
+
+        assertThat(masking.body(body, body.length)).containsEntry("masked", false);
+    }
+
     @Test
     void masksWithTheFunctionsOfTheApplication() {
         ShownValues masking =
