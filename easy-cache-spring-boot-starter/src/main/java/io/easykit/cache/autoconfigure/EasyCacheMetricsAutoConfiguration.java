@@ -7,12 +7,12 @@ import io.easykit.cache.metrics.ClusterMeters;
 import io.easykit.cache.metrics.MeteringCacheListener;
 import io.easykit.cache.metrics.SerialMeters;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 /** Auto-configuration of the cache's meters, if the application has a Micrometer registry. */
 @AutoConfiguration(
@@ -37,10 +37,12 @@ public final class EasyCacheMetricsAutoConfiguration {
         return new SerialMeters(registry);
     }
 
+    /** Not lazy: no other bean needs it. */
     @Bean
+    @Lazy(false)
     @ConditionalOnBean(EasyCache.class)
     @ConditionalOnMissingBean(name = "easyCacheClusterMeters")
-    MeterBinder easyCacheClusterMeters(EasyCache cache) {
-        return new ClusterMeters(cache);
+    ClusterMeters easyCacheClusterMeters(MeterRegistry registry, EasyCache cache) {
+        return new ClusterMeters(registry, cache);
     }
 }

@@ -20,19 +20,23 @@ import io.easykit.cache.redis.RedisEntryStore;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.redis.OwnConnections;
 import io.easykit.test.StartFailure;
+import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.autoconfigure.endpoint.jmx.JmxEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -235,6 +239,57 @@ class ClusterAutoConfigurationTests {
                 });
     }
 
+    /** A registry of a parent context outlives the cache, and would ignore the gauges of the next one. */
+    @Test
+    void metersTheClustersInARegistryOfAParentContextUntilItEnds() {
+        new ApplicationContextRunner()
+                .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .run(parent -> {
+                    MeterRegistry meters = parent.getBean(MeterRegistry.class);
+                    for (String state : List.of("unavailable", "available")) {
+                        runner.withParent(parent)
+                                .withPropertyValues("easy-cache.clusters.trade.port=2")
+                                .run(context -> {
+                                    EasyCache cache = context.getBean(EasyCache.class);
+                                    Objects.requireNonNull(cache.availability("trade"))
+                                            .force(State.valueOf(state.toUpperCase(Locale.ROOT)));
+                                    assertThat(gauge(meters, "easycache.forced", "trade"))
+                                            .isEqualTo(1);
+                                    assertThat(gauge(meters, "easycache.available", "trade"))
+                                            .isEqualTo(state.equals("available") ? 1 : 0);
+                                });
+                        assertThat(meters.getMeters())
+                                .noneMatch(meter -> meter.getId().getType() == Meter.Type.GAUGE);
+                    }
+                });
+    }
+
+    /** Nothing else needs the bean. */
+    @Test
+    void metersTheClustersOfALazyApplication() {
+        runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .run(context -> assertThat(gauge(context.getBean(MeterRegistry.class), "easycache.forced", "default"))
+                        .isZero());
+    }
+
+    @Test
+    void metersTheClustersInEachRegistryOnce() {
+        SimpleMeterRegistry first = new SimpleMeterRegistry();
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        CompositeMeterRegistry all = new CompositeMeterRegistry(Clock.SYSTEM, List.of(first, second));
+        runner.withBean("first", MeterRegistry.class, () -> first)
+                .withBean("second", MeterRegistry.class, () -> second)
+                .withBean("all", MeterRegistry.class, () -> all, definition -> definition.setPrimary(true))
+                .run(context -> {
+                    assertThat(first.find("easycache.available").gauges()).hasSize(1);
+                    assertThat(second.find("easycache.available").gauges()).hasSize(1);
+                });
+        assertThat(first.find("easycache.available").gauges()).isEmpty();
+        assertThat(second.find("easycache.available").gauges()).isEmpty();
+    }
+
     @Test
     void tellsOfEveryChange() {
         List<RedisAvailabilityEvent> events = new ArrayList<>();
@@ -253,7 +308,6 @@ class ClusterAutoConfigurationTests {
                 .run(context -> {
                     EasyCacheEndpoint endpoint = context.getBean(EasyCacheEndpoint.class);
                     MeterRegistry meters = context.getBean(MeterRegistry.class);
-                    context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(meters));
 
                     force(endpoint, "unavailable");
                     context.getBean(EasyCache.class)

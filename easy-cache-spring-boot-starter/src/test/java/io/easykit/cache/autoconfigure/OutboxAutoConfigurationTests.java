@@ -75,7 +75,7 @@ class OutboxAutoConfigurationTests {
         MeterRegistry meters = new SimpleMeterRegistry();
         runner.run(context -> {
             EasyCache cache = context.getBean(EasyCache.class);
-            new ClusterMeters(cache).bindTo(meters);
+            new ClusterMeters(meters, cache);
             context.getBean(Outbox.class)
                     .add(new Outbox.Message("m", "default", List.of("user::1", "user::2")), false, Duration.ZERO);
             Objects.requireNonNull(cache.availability("default")).force(Availability.State.UNAVAILABLE);

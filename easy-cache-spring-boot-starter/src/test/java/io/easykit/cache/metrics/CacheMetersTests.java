@@ -51,7 +51,7 @@ class CacheMetersTests {
 
     @BeforeEach
     void use() {
-        new ClusterMeters(cache).bindTo(registry);
+        new ClusterMeters(registry, cache);
         CacheKey<String> key = CacheSpec.of("user", String.class).key(1);
         listener.onMiss(key);
         listener.onMasterAvailability("default", "slots 0-5460", State.AVAILABLE);
