@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jdbc;
 
+import io.easykit.boot.SqlFailures;
 import io.easykit.delayqueue.IdempotencyStore;
 import java.sql.Connection;
 import java.sql.SQLException;

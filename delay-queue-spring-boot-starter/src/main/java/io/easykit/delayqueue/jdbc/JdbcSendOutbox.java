@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jdbc;
 
+import io.easykit.boot.SqlFailures;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutboxException;

@@ -1,5 +1,6 @@
 package io.easykit.cache.jdbc;
 
+import io.easykit.boot.SqlFailures;
 import io.easykit.cache.OutboxBacklog;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
@@ -107,15 +108,22 @@ public final class JdbcOutbox implements Outbox {
     /**
      * Checks that the table can be used.
      *
-     * @return false if the database cannot be reached, so the check is inconclusive
+     * @return false if the database cannot be reached, or does not answer in time, so the check is inconclusive
      * @throws OutboxException if it cannot be used
      */
     public boolean check() {
         if (!connections.isReachable()) {
             return false;
         }
-        id();
-        due(NO_CLUSTER, 1);
+        try {
+            id();
+            due(NO_CLUSTER, 1);
+        } catch (OutboxException failed) {
+            if (SqlFailures.isPassing(failed)) {
+                return false;
+            }
+            throw failed;
+        }
         return true;
     }
 

@@ -15,6 +15,8 @@ import io.easykit.cache.store.OutboxException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -29,6 +31,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -150,6 +153,33 @@ class JdbcOutboxTests {
         assertThat(new JdbcOutbox(new DriverManagerDataSource("jdbc:h2:tcp://127.0.0.1:1/none"), "ec:", begun::peek)
                         .check())
                 .isFalse();
+    }
+
+    /** The pool has no free connection when the start is busy. */
+    @Test
+    void aDatabaseThatGivesUpForNowIsNotTakenForOneWithoutTable() {
+        AtomicInteger connections = new AtomicInteger();
+        DataSource busy = new DelegatingDataSource(dataSource) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                if (connections.incrementAndGet() > 1) {
+                    throw new SQLTransientConnectionException("no connection is free");
+                }
+                return super.getConnection();
+            }
+        };
+
+        assertThat(new JdbcOutbox(busy, "ec:", begun::peek).check()).isFalse();
+        assertThat(connections).hasValueGreaterThan(1);
+    }
+
+    @Test
+    void aQueryThatIsNotAnsweredInTimeIsNotTakenForAMissingTable() {
+        DataSource slow = beforeEach("due_at <=", () -> {
+            throw new IllegalStateException(new SQLTimeoutException("no answer in time"));
+        });
+
+        assertThat(new JdbcOutbox(slow, "ec:", begun::peek).check()).isFalse();
     }
 
     @Test

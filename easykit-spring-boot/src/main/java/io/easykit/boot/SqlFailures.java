@@ -1,4 +1,4 @@
-package io.easykit.delayqueue.jdbc;
+package io.easykit.boot;
 
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Tells failures of the database's state, which pass, from those of a statement. */
-final class SqlFailures {
+/** Distinguishes failures of the database's state, which pass, from those of a statement. */
+public final class SqlFailures {
 
     /**
      * States of connection failures, rollbacks such as deadlocks, lack of resources, locks that were not free in time, statements
@@ -20,7 +20,7 @@ final class SqlFailures {
     private SqlFailures() {}
 
     /** Whether the database was away, or gave up a statement that may succeed at another time. */
-    static boolean isPassing(Throwable failure) {
+    public static boolean isPassing(Throwable failure) {
         return Stream.<Throwable>iterate(failure, cause -> cause != null, Throwable::getCause)
                 .limit(20)
                 .filter(SQLException.class::isInstance)
