@@ -95,8 +95,7 @@ class ConsoleWebFluxConfiguration {
             ConsoleRequest.@Nullable CsrfToken token,
             byte[] body) {
         String remote = request.remoteAddress()
-                .map(InetSocketAddress::getAddress)
-                .map(address -> address.getHostAddress())
+                .map(ConsoleWebFluxConfiguration::address)
                 .orElse("");
         Predicate<String> roles = role -> SECURITY && Csrf.hasRole(user, role);
         return new ConsoleRequest(
@@ -109,6 +108,13 @@ class ConsoleWebFluxConfiguration {
                 roles,
                 () -> token,
                 most -> body);
+    }
+
+    /** The address that a proxy has forwarded is not resolved. */
+    private static String address(InetSocketAddress remote) {
+        return remote.getAddress() == null
+                ? remote.getHostString()
+                : remote.getAddress().getHostAddress();
     }
 
     private static Mono<ServerResponse> response(ConsoleReply reply) {

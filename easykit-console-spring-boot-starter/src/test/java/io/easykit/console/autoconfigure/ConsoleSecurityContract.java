@@ -250,6 +250,21 @@ abstract class ConsoleSecurityContract {
     }
 
     @Test
+    void recordsTheAddressThatAProxyForwards() {
+        App app = app(false, false, "easykit.console.open-to=everyone", "server.forward-headers-strategy=framework");
+
+        assertThat(change(app)
+                        .with("X-Forwarded-For", "203.0.113.7")
+                        .post("/easykit/api/change")
+                        .status())
+                .isEqualTo(200);
+        assertThat(app.application().audited).singleElement().satisfies(event -> assertThat(event.getData())
+                .containsEntry("from", "203.0.113.7"));
+        change(app).post("/easykit/api/change");
+        assertThat(app.application().audited.get(1).getData()).containsEntry("from", "127.0.0.1");
+    }
+
+    @Test
     void isOpenToEveryoneOnlyIfASettingSaysSo() {
         App app = app(false, false, "easykit.console.open-to=everyone");
 
