@@ -65,7 +65,7 @@ public final class Console {
         }
     }
 
-    /** Answers a request. Throws nothing. */
+    /** Answers a request. Throws only errors of the virtual machine, except for a stack overflow. */
     public ConsoleReply handle(ConsoleRequest request) {
         ConsoleReply reply;
         try {
@@ -74,7 +74,10 @@ public final class Console {
             reply = refused(request, refusal);
         } catch (IllegalArgumentException wrong) {
             reply = refused(request, new Refusal(400, String.valueOf(wrong.getMessage()), "Correct the request."));
-        } catch (RuntimeException | IOException failure) {
+        } catch (RuntimeException | IOException | Error failure) {
+            if (failure instanceof VirtualMachineError broken && !(failure instanceof StackOverflowError)) {
+                throw broken;
+            }
             log.warn("A request of the console failed: {} {}", request.method(), request.path(), failure);
             reply = refused(
                     request, new Refusal(500, "The request failed.", "Look for the reason in the log of this node."));

@@ -2,6 +2,7 @@ package io.easykit.console;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.console.ConsoleApi.Planned;
 import java.util.ArrayList;
@@ -34,7 +35,14 @@ class ConsoleTests {
         @Override
         public Map<String, Read> reads() {
             Read counted = (request, caller) -> Map.of("read", read.incrementAndGet());
-            return Map.of("export", counted, "body", counted, "topics", counted);
+            Read broken = (request, caller) -> {
+                throw new NoClassDefFoundError("Currency");
+            };
+            Read exhausted = (request, caller) -> {
+                throw new InternalError("of the test");
+            };
+            return Map.of(
+                    "export", counted, "body", counted, "topics", counted, "message", broken, "groups", exhausted);
         }
 
         @Override
@@ -166,6 +174,20 @@ class ConsoleTests {
         ConsoleReply reply = post(CHANGE, headers, listed);
 
         assertThat(reply.status()).as(text(reply)).isEqualTo(status);
+    }
+
+    /** As of a payload whose class needs another one that is missing. */
+    @Test
+    void answersAReadThatEndsWithAnError() {
+        ConsoleReply reply = send("GET", "/api/message", "", headers());
+
+        assertThat(reply.status()).isEqualTo(500);
+        assertThat(text(reply)).contains("The request failed.").doesNotContain("Currency");
+    }
+
+    @Test
+    void leavesErrorsOfTheVirtualMachineToTheServer() {
+        assertThatThrownBy(() -> send("GET", "/api/groups", "", headers())).isInstanceOf(InternalError.class);
     }
 
     /** Their lines in the audit would push out those of changes. */

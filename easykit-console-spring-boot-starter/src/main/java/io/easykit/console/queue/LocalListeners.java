@@ -129,7 +129,10 @@ public final class LocalListeners {
         for (ListenerEndpoint endpoint : listeners) {
             try {
                 decoder.decode(body, endpoint.type());
-            } catch (RuntimeException unreadable) {
+            } catch (Throwable unreadable) {
+                if (unreadable instanceof VirtualMachineError broken && !(unreadable instanceof StackOverflowError)) {
+                    throw broken;
+                }
                 String text = "It is no " + endpoint.type().getTypeName() + ".";
                 return Map.of("ok", false, "text", new EnglishText(says ? text + " " + unreadable.getMessage() : text));
             }

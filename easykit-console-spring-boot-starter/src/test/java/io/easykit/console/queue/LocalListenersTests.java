@@ -1,9 +1,13 @@
 package io.easykit.console.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.delayqueue.ListenerEndpoint;
+import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.support.Bytes;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -11,9 +15,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.convert.DurationStyle;
 
 class LocalListenersTests {
+
+    private static final Bytes BODY = Bytes.of(new byte[] {'{', '}'});
 
     @ParameterizedTest
     @CsvSource({"PT1.5S, 1500ms", "PT90S, 90s", "PT30M, 30m", "PT36H, 36h", "P7D, 7d"})
@@ -30,6 +37,55 @@ class LocalListenersTests {
                 .extracting(row -> row.get("value"))
                 .containsExactly(text);
         assertThat(DurationStyle.detectAndParse(text)).isEqualTo(duration);
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void reportsABodyWhoseTypeFails(Throwable failure) {
+        LocalListeners listeners = listeners(
+                failure, ListenerEndpoint.builder("a", "charge", Charge.class).build());
+
+        assertThat(listeners.readable("charge", BODY, true)).containsEntry("ok", false);
+        assertThat(listeners.readable("charge", BODY, false)).containsEntry("ok", false);
+    }
+
+    static List<Throwable> unreadable() {
+        return List.of(
+                new IllegalArgumentException("no charge"),
+                new NoClassDefFoundError("Currency"),
+                new AssertionError("negative"),
+                new StackOverflowError());
+    }
+
+    @Test
+    void leavesOtherErrorsOfTheVirtualMachineToTheCaller() {
+        LocalListeners listeners = listeners(
+                new InternalError("of the test"),
+                ListenerEndpoint.builder("a", "charge", Charge.class).build());
+
+        assertThatThrownBy(() -> listeners.readable("charge", BODY, true)).isInstanceOf(InternalError.class);
+    }
+
+    private static LocalListeners listeners(Throwable failure, ListenerEndpoint endpoint) {
+        return new LocalListeners(() -> List.of(endpoint), new FailingCodec(failure), (listener, setting) -> null);
+    }
+
+    private record Charge(long cents) {}
+
+    private record FailingCodec(Throwable failure) implements PayloadCodec {
+
+        @Override
+        public Bytes encode(Object payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Object decode(Bytes body, Type type) {
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) failure;
+        }
     }
 
     @Test
