@@ -127,6 +127,10 @@ public final class LocalListeners {
             return null;
         }
         for (ListenerEndpoint endpoint : listeners) {
+            if (endpoint.deadLettersOf() != null) {
+                // Its handler runs also if the payload cannot be read.
+                continue;
+            }
             try {
                 decoder.decode(body, endpoint.type());
             } catch (Throwable unreadable) {

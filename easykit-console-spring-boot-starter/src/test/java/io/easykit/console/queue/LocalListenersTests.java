@@ -66,6 +66,17 @@ class LocalListenersTests {
         assertThatThrownBy(() -> listeners.readable("charge", BODY, true)).isInstanceOf(InternalError.class);
     }
 
+    /** Its handler runs with a payload of null. */
+    @Test
+    void reportsNoUnreadableBodyToAListenerOfDeadLetters() {
+        ListenerEndpoint endpoint =
+                ListenerEndpoint.deadLetters("a", "charge", Charge.class).build();
+        LocalListeners listeners = listeners(new IllegalArgumentException("no charge"), endpoint);
+
+        assertThat(listeners.readable(endpoint.topic(), Bytes.NONE, true)).isEqualTo(Map.of("ok", true));
+        assertThat(listeners.readable(endpoint.topic(), BODY, true)).isEqualTo(Map.of("ok", true));
+    }
+
     private static LocalListeners listeners(Throwable failure, ListenerEndpoint endpoint) {
         return new LocalListeners(() -> List.of(endpoint), new FailingCodec(failure), (listener, setting) -> null);
     }
