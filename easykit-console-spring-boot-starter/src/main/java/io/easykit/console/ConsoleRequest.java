@@ -71,6 +71,21 @@ public record ConsoleRequest(
         return value;
     }
 
+    /** One of two words: the usual one if the parameter is missing. */
+    public String word(String name, String usual, String other) {
+        String value = parameter(name);
+        if (value == null || value.isEmpty() || value.equals(usual)) {
+            return usual;
+        }
+        if (value.equals(other)) {
+            return other;
+        }
+        throw new Refusal(
+                400,
+                "The parameter " + name + " is not possible.",
+                "Use " + usual + ", the default, or " + other + ".");
+    }
+
     /**
      * The value of a whole number that may be missing.
      *

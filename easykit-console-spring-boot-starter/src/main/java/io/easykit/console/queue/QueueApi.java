@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 public final class QueueApi implements ConsoleApi {
 
     private static final int MAX_FILTER = 256;
+    private static final String DAY = "24h";
+    private static final String NEWEST = "newest";
 
     /** Pages that are read to fill one page of a group. */
     private static final int GROUP_PAGES = 20;
@@ -139,8 +141,8 @@ public final class QueueApi implements ConsoleApi {
     }
 
     private Map<String, Object> topic(ConsoleRequest request) {
-        String range = request.parameter("range");
-        return overview.whole(topicOf(request), "24h".equals(range) ? TopicHistory.Range.DAY : TopicHistory.Range.HOUR);
+        boolean isDay = request.word("range", "1h", DAY).equals(DAY);
+        return overview.whole(topicOf(request), isDay ? TopicHistory.Range.DAY : TopicHistory.Range.HOUR);
     }
 
     private Map<String, Object> messages(ConsoleRequest request, Caller caller) {
@@ -148,7 +150,7 @@ public final class QueueApi implements ConsoleApi {
         MessageQuery query = MessageQuery.of(state(request.required("state")))
                 .size(request.number("size", MessageQuery.DEFAULT_SIZE, 1, DelayQueueAdmin.MAX_PAGE))
                 .after(request.parameter("after"));
-        if ("newest".equals(request.parameter("order"))) {
+        if (request.word("order", "oldest", NEWEST).equals(NEWEST)) {
             query = query.newestFirst();
         }
         if (request.parameter("shard") != null) {

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.ArgumentMatchers.argThat;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import io.easykit.boot.ShownValues;
@@ -177,6 +180,28 @@ class QueueApiTests {
         }
         assertThat(read(call, OPERATOR, "topic", "orders", "id", "1", "state", "dead"))
                 .isInstanceOf(ConsoleReply.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "messages, order, newst, 'Use oldest, the default, or newest.'",
+        "topic, range, 7d, 'Use 1h, the default, or 24h.'"
+    })
+    void refusesAnUnknownWordOfAParameter(String call, String name, String word, String action) {
+        assertThatThrownBy(() -> read(call, VIEWER, "topic", "orders", "state", "dead", name, word))
+                .isInstanceOfSatisfying(Refusal.class, refusal -> {
+                    assertThat(refusal.status()).isEqualTo(400);
+                    assertThat(refusal).hasMessageContaining("The parameter " + name + " is not possible.");
+                    assertThat(refusal.action()).isEqualTo(action);
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"oldest", "newest"})
+    void takesBothOrders(String order) {
+        read("messages", VIEWER, "topic", "orders", "state", "dead", "order", order);
+
+        verify(admin).messages(eq("orders"), argThat(query -> query.isNewestFirst() == order.equals("newest")));
     }
 
     @Test
