@@ -276,7 +276,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
                     endpoint.id());
             return;
         }
-        registry.get().register(container);
+        registry.get().registerAnnotated(container);
         synchronized (ids) {
             registered.add(new Registered(candidate.where(), container));
         }

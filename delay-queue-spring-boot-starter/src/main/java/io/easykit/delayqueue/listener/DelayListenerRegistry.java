@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.stream.Collectors;
@@ -32,6 +33,7 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
     private final List<DelayListenerRegistry> children = new CopyOnWriteArrayList<>();
     private final Object registration;
     private final Map<String, ListenerContainer> containers = new LinkedHashMap<>();
+    private final Set<ListenerContainer> annotated = ConcurrentHashMap.newKeySet();
     private final ThreadFactory threads;
     private final KeepAlive keepAlive = new KeepAlive();
     private volatile boolean running;
@@ -100,11 +102,23 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         keepAlive();
     }
 
+    /** Adds the listener of an annotated method. */
+    void registerAnnotated(ListenerContainer container) {
+        annotated.add(container);
+        try {
+            register(container);
+        } catch (RuntimeException | Error refused) {
+            annotated.remove(container);
+            throw refused;
+        }
+    }
+
     /** Removes a listener and begins its stop. Does not wait for the end, because its method may wait for the caller. */
     void unregister(ListenerContainer container) {
         synchronized (containers) {
             containers.remove(container.endpoint().id(), container);
         }
+        annotated.remove(container);
         keepAlive();
         withoutWaiting(container::stop);
     }
@@ -164,6 +178,16 @@ public final class DelayListenerRegistry implements SmartLifecycle, DisposableBe
         return containers().stream()
                 .filter(container -> container.endpoint().id().equals(id))
                 .findFirst();
+    }
+
+    /**
+     * Whether the listener with an id is an annotated method. The settings {@code delay-queue.defaults.*} and
+     * {@code delay-queue.topics.*} of listeners apply to these only.
+     */
+    public boolean isAnnotated(String id) {
+        return annotated.stream()
+                        .anyMatch(container -> container.endpoint().id().equals(id))
+                || children.stream().anyMatch(child -> child.isAnnotated(id));
     }
 
     /** Returns the topics that have a listener. */

@@ -115,9 +115,11 @@ class ContextHierarchyIntegrationTests {
                 withChild(parent, child -> {
                     assertThat(registry.topics()).containsExactlyInAnyOrder("parents", "orders");
                     assertThat(registry.container("orders")).isPresent();
+                    assertThat(registry.isAnnotated("orders")).isTrue();
                     assertThat(placesOf("orders", parent)).isEqualTo(1);
                 });
                 assertThat(registry.topics()).containsExactly("parents");
+                assertThat(registry.isAnnotated("orders")).isFalse();
                 assertThat(placesOf("orders", parent)).isZero();
             }
             assertThat(placesOf("parents", parent)).isEqualTo(1);

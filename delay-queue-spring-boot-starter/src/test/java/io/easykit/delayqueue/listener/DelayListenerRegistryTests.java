@@ -102,6 +102,31 @@ class DelayListenerRegistryTests {
         }
     }
 
+    /** The settings of topics apply to annotated methods only. */
+    @Test
+    void knowsTheListenersOfAnnotatedMethods() {
+        register("a", message -> {});
+        ListenerContainer annotated = engine.container(
+                ListenerEndpoint.builder("b", "b", String.class).build(), message -> {});
+        registry.registerAnnotated(annotated);
+
+        assertThat(registry.isAnnotated("a")).isFalse();
+        assertThat(registry.isAnnotated("b")).isTrue();
+        registry.unregister(annotated);
+        assertThat(registry.isAnnotated("b")).isFalse();
+    }
+
+    @Test
+    void aListenerByCodeIsNotTakenForTheAnnotatedOneThatHasBeenRefused() {
+        register("a", message -> {});
+        ListenerContainer second = engine.container(
+                ListenerEndpoint.builder("a", "a", String.class).build(), message -> {});
+
+        assertThatThrownBy(() -> registry.registerAnnotated(second)).isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(registry.isAnnotated("a")).isFalse();
+    }
+
     /** Otherwise the corrected one would be refused until the process ends. */
     @Test
     void aListenerThatIsRefusedAtItsStartLeavesItsIdFree() {

@@ -241,7 +241,8 @@ public final class ConsoleAutoConfiguration {
                             .map(ListenerContainer::endpoint)
                             .toList(),
                     customized ? null : codec.getIfUnique(),
-                    new TopicSettingSource(environment));
+                    new TopicSettingSource(
+                            environment, id -> registry.stream().anyMatch(listeners -> listeners.isAnnotated(id))));
         }
 
         @Bean

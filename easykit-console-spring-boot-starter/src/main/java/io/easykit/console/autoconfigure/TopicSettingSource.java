@@ -1,26 +1,37 @@
 package io.easykit.console.autoconfigure;
 
 import io.easykit.console.queue.LocalListeners.SettingSource;
+import io.easykit.delayqueue.ListenerEndpoint;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
-/** Finds settings of topics in the configuration. Others come from the annotation, or from a default. */
+/**
+ * Finds settings of topics in the configuration. Others come from the annotation, or from a default. They do not apply to listeners
+ * by code.
+ */
 final class TopicSettingSource implements SettingSource {
 
     private static final List<String> BACK_OFF = List.of("delay", "multiplier", "max-delay", "jitter");
 
     private final Binder binder;
+    private final Predicate<String> isAnnotated;
 
-    TopicSettingSource(Environment environment) {
+    /** @param isAnnotated whether the listener with an id is an annotated method */
+    TopicSettingSource(Environment environment, Predicate<String> isAnnotated) {
         this.binder = Binder.get(environment);
+        this.isAnnotated = isAnnotated;
     }
 
     @Override
-    public @Nullable String of(String topic, String setting) {
-        String name = "delay-queue.topics[" + topic + "]." + setting;
+    public @Nullable String of(ListenerEndpoint endpoint, String setting) {
+        if (!isAnnotated.test(endpoint.id())) {
+            return null;
+        }
+        String name = "delay-queue.topics[" + endpoint.topic() + "]." + setting;
         boolean found = setting.equals("back-off")
                 ? BACK_OFF.stream().anyMatch(part -> isBound(name + "." + part))
                 : isBound(name);

@@ -26,7 +26,7 @@ public final class LocalListeners {
     public interface SettingSource {
 
         /** Returns a name for people, or null if it is not known. */
-        @Nullable String of(String topic, String setting);
+        @Nullable String of(ListenerEndpoint endpoint, String setting);
     }
 
     /**
@@ -81,7 +81,7 @@ public final class LocalListeners {
                 row.put("listener", endpoint.id());
                 row.put("name", name);
                 row.put("value", value);
-                row.put("source", sources.of(topic, name));
+                row.put("source", sources.of(endpoint, name));
                 rows.add(row);
             });
         }

@@ -6,9 +6,14 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.boot.AuditKeeper;
 import io.easykit.console.Audit;
 import io.easykit.console.autoconfigure.Http.Reply;
+import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueTemplate;
+import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.annotation.DelayListener;
+import io.easykit.delayqueue.engine.DelayQueueEngine;
+import io.easykit.delayqueue.engine.ListenerContainer;
+import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -95,6 +100,7 @@ class QueueConsoleIntegrationTests {
                         "delay-queue.topics.orders.alerts.dead=0",
                         "delay-queue.topics.orders.concurrency=2",
                         "delay-queue.topics.foreign.shards=2",
+                        "delay-queue.topics.by-code.concurrency=8",
                         "delay-queue.topics.partner-call.rate=600/min",
                         "delay-queue.topics.partner-call.burst=3",
                         "delay-queue.topics.partner-call.max-in-flight=1",
@@ -794,6 +800,21 @@ class QueueConsoleIntegrationTests {
                         .body())
                 .isEmpty();
         purge("exported-0", "exported-1", "exported-2");
+    }
+
+    /** The settings of its topic do not apply to it. */
+    @Test
+    void namesNoSourceOfASettingOfAListenerByCode() {
+        ListenerEndpoint endpoint = ListenerEndpoint.builder("by-code", "by-code", String.class)
+                .concurrency(4)
+                .build();
+        ListenerContainer container =
+                context.getBean(DelayQueueEngine.class).container(endpoint, (DelayMessage<String> message) -> {});
+        context.getBean(DelayListenerRegistry.class).register(container);
+
+        assertThat(get("topic?topic=by-code").get("settings").toString())
+                .contains("\"name\":\"concurrency\",\"value\":\"4\",\"source\":null");
+        container.stop();
     }
 
     @Test
