@@ -7,6 +7,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.env.Environment;
 
 /**
@@ -32,10 +33,18 @@ final class TopicSettingSource implements SettingSource {
             return null;
         }
         String name = "delay-queue.topics[" + endpoint.topic() + "]." + setting;
-        boolean found = setting.equals("back-off")
+        // The form with brackets does not find a name with a dash that is written without them.
+        boolean found = isSet(name, setting)
+                || (!endpoint.topic().contains(".")
+                        && ConfigurationPropertyName.isValid(endpoint.topic())
+                        && isSet("delay-queue.topics." + endpoint.topic() + "." + setting, setting));
+        return found ? name : null;
+    }
+
+    private boolean isSet(String name, String setting) {
+        return setting.equals("back-off")
                 ? BACK_OFF.stream().anyMatch(part -> isBound(name + "." + part))
                 : isBound(name);
-        return found ? name : null;
     }
 
     private boolean isBound(String name) {

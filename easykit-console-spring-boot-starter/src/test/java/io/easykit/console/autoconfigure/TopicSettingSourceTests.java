@@ -24,6 +24,16 @@ class TopicSettingSourceTests {
         assertThat(source.of(endpoint, "lease")).isNull();
     }
 
+    @Test
+    void namesTheSettingOfATopicWithADash() {
+        ListenerEndpoint dashed =
+                ListenerEndpoint.builder("a", "by-code", String.class).build();
+        environment.withProperty("delay-queue.topics.by-code.concurrency", "8");
+
+        assertThat(new TopicSettingSource(environment, id -> true).of(dashed, "concurrency"))
+                .isEqualTo("delay-queue.topics[by-code].concurrency");
+    }
+
     /** The settings of its topic do not apply to it. */
     @Test
     void namesNoneOfAListenerByCode() {
