@@ -26,7 +26,7 @@ public interface Acknowledgment {
 
     /**
      * Returns whether this listener has lost the message: its lease expired, or a stop handed it back. The message may be
-     * running elsewhere, so settling it here changes nothing.
+     * running elsewhere. Settling it here changes nothing, unless only this node took the lease for expired.
      */
     boolean isLost();
 }
