@@ -26,7 +26,12 @@ class ScriptHeaderTests {
             "TIME", "TYPE", "DEL", "HGET", "HMGET", "HGETALL", "HKEYS", "HSET", "HDEL", "PTTL", "PEXPIRE", "PUBLISH");
 
     private static final Pattern ARGUMENT = Pattern.compile("ARGV\\[(\\d+)]");
+
+    /** An argument of a group that begins at i. */
+    private static final Pattern OF_GROUP = Pattern.compile("ARGV\\[i(?: \\+ (\\d))?]");
+
     private static final Pattern CALL = Pattern.compile("redis\\.p?call\\('(\\w+)'");
+    private static final Pattern IN_PARTS = Pattern.compile("callInParts\\('(\\w+)'");
     private static final Pattern RETURN = Pattern.compile("(?<!function .{0,80})\\breturn\\b");
 
     /** A field of an entry in a script: its quoted name, or the begin of it. */
@@ -56,15 +61,19 @@ class ScriptHeaderTests {
         List<String> names = form.equals("none")
                 ? List.of()
                 : List.of(form.replaceAll("[()*]", "").split(", ", -1));
-        Set<Integer> used = ARGUMENT.matcher(body(script))
+        Set<Integer> used = (isGroup ? OF_GROUP : ARGUMENT)
+                .matcher(body(script))
                 .results()
-                .map(match -> Integer.valueOf(match.group(1)))
+                .map(match -> match.group(1))
+                .map(number -> number == null ? 1 : isGroup ? 1 + Integer.parseInt(number) : Integer.parseInt(number))
                 .collect(Collectors.toCollection(TreeSet::new));
 
         assertThat(used)
                 .containsExactlyElementsOf(
                         IntStream.rangeClosed(1, names.size()).boxed().toList());
-        assertThat(body(script).contains("while ARGV[1] do")).isEqualTo(isGroup);
+        assertThat((isGroup ? ARGUMENT : OF_GROUP).matcher(body(script)).find()).isFalse();
+        assertThat(body(script).contains("for i = 1, #ARGV, " + names.size() + " do"))
+                .isEqualTo(isGroup);
         assertThat(script.lua().text()).doesNotContainPattern("KEYS\\[[^1]");
     }
 
@@ -128,7 +137,8 @@ class ScriptHeaderTests {
     @EnumSource(CacheScript.class)
     void sendsOfThePreludeOnlyWhatItUses(CacheScript script) {
         String code = withoutComments(script.lua().text());
-        for (String declared : List.of("time", "now", "toMillis", "valueFields", "nextEpoch", "writeEpochs")) {
+        for (String declared :
+                List.of("time", "now", "toMillis", "valueFields", "nextEpoch", "callInParts", "writeEpochs")) {
             long uses = Pattern.compile("\\b" + declared + "\\b")
                     .matcher(code)
                     .results()
@@ -155,8 +165,14 @@ class ScriptHeaderTests {
     @EnumSource(CacheScript.class)
     void callsOnlyCommandsOfRedis62OnItsKey(CacheScript script) {
         String code = withoutComments(script.lua().text());
-        assertThat(CALL.matcher(code).results().map(call -> call.group(1))).isSubsetOf(COMMANDS);
+        assertThat(Stream.of(CALL, IN_PARTS)
+                        .flatMap(pattern -> pattern.matcher(code).results())
+                        .map(call -> call.group(1)))
+                .isSubsetOf(COMMANDS);
+        assertThat(code.replaceAll(IN_PARTS.pattern(), "").replace("function callInParts(command", ""))
+                .doesNotContain("callInParts(");
         assertThat(code.replace("redis.pcall('PUBLISH', ARGV[3]", "")
+                        .replace("redis.call(command, KEYS[1]", "")
                         .replaceAll(CALL.pattern() + "(, KEYS\\[1]|\\))", ""))
                 .doesNotContain("redis.");
         assertThat(code.lines().filter(line -> line.contains("call('PEXPIRE'")))
