@@ -85,7 +85,7 @@ public final class VirtualThreads {
                         "--spring.threads.virtual.enabled=true",
                         "--spring.data.redis.host=" + redis.host(),
                         "--spring.data.redis.port=" + redis.port(),
-                        // 10,000 readers at once on few cores wait for longer than the default, which would count as an outage.
+                        // Many readers on few cores wait for longer than the default, which would count as an outage.
                         "--easy-cache.command-timeout=5s",
                         "--easy-cache.defaults.load-lease=30s",
                         "--easy-cache.defaults.load-wait-timeout=30s",
