@@ -20,10 +20,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -66,28 +68,44 @@ final class DeadLetterRelay {
     /** Notices of a shard at a time; the rest waits for the next time. */
     private static final int MOST_NOTICES = 1_000;
 
-    /** Bytes of notices that are sent together. */
+    /** Bytes of notices that are sent together. A larger one goes alone. */
     private static final int MOST_BYTES = 1 << 20;
 
     private final EngineContext engine;
     private final String topic;
     private final Map<ShardKey, ShardRelay> relays = new HashMap<>();
 
+    /** Shards of the topic that did not answer the last time. */
+    private final Set<ShardKey> silent = new HashSet<>();
+
+    /** For the announcements of all shards, so that each waits for no shard that has kept another one waiting. */
+    private OutageTimeLimit outageLimit;
+
     /** @param topic whose dead letters it announces */
     DeadLetterRelay(EngineContext engine, String topic) {
         this.engine = engine;
         this.topic = topic;
+        this.outageLimit = new OutageTimeLimit(engine.loops()::nanos);
     }
 
     /**
      * Announces dead letters of all shards. A shard that is refused or silent, of the topic or of its announcements, does
      * not hold up the others. Neither does a dead letter that cannot be read.
      *
+     * @param unanswered shards whose consumers get no answer; they come last, as those that did not answer the last time
      * @param isStopped whether to end after the present call of the store
      */
-    void run(EachShard each, BooleanSupplier isStopped) {
-        each.attemptAll(engine.topics().keysToLookAt(topic), shard -> relays.computeIfAbsent(shard, ShardRelay::new)
-                .run(isStopped));
+    void run(Set<ShardKey> unanswered, BooleanSupplier isStopped) {
+        outageLimit = new OutageTimeLimit(engine.loops()::nanos);
+        silent.addAll(unanswered);
+        EachShard each = EachShard.withOutageLimit(engine.loops()::nanos, silent);
+        each.attemptAll(engine.topics().keysToLookAt(topic), shard -> {
+            DelayQueueException failure =
+                    relays.computeIfAbsent(shard, ShardRelay::new).run(isStopped);
+            if (failure != null) {
+                each.add(failure);
+            }
+        });
         each.throwIfRefused();
     }
 
@@ -110,25 +128,22 @@ final class DeadLetterRelay {
         private boolean isBehind; // notices of an earlier pass over the dead letters were not stored
         private boolean hasMissed; // nor were some of the present pass
         private @Nullable DelayQueueException failure;
-        private OutageTimeLimit outageLimit;
 
         ShardRelay(ShardKey shard) {
             this.shard = shard;
             this.fullAt = engine.loops().nanos() + FULL_PAUSE;
-            this.outageLimit = new OutageTimeLimit(engine.loops()::nanos);
         }
 
         /**
          * Goes on after a dead letter that Redis refuses to read: it is read again with the latest ones, and each hour. Goes on
          * after notices that are not stored, too. Once a pass has no such notices, all dead letters are read again.
+         *
+         * @return a failure that is not one of this shard as a whole; null if there was none
          */
-        void run(BooleanSupplier isStopped) {
+        @Nullable DelayQueueException run(BooleanSupplier isStopped) {
             failure = null;
-            outageLimit = new OutageTimeLimit(engine.loops()::nanos);
             announceSome(isStopped);
-            if (failure != null) {
-                throw failure;
-            }
+            return failure;
         }
 
         /** Keeps a refusal, which somebody has to fix, even if a later call meets an outage. */
@@ -187,15 +202,17 @@ final class DeadLetterRelay {
             int bytes = 0;
             for (DeadLetterErrors.Entry entry : entries) {
                 Notice notice = notice(entry).orElse(null);
-                if (notice != null) {
-                    some.add(notice);
-                    bytes += notice.message().frame().length();
+                if (notice == null) {
+                    continue;
                 }
-                if (some.size() == QueueStore.MAX_BATCH || bytes > MOST_BYTES) {
+                int length = notice.message().frame().length();
+                if (some.size() == QueueStore.MAX_BATCH || bytes + length > MOST_BYTES) {
                     send(some);
                     some.clear();
                     bytes = 0;
                 }
+                some.add(notice);
+                bytes += length;
             }
             send(some);
             return entries.size();

@@ -76,6 +76,11 @@ final class EachShard {
         }
     }
 
+    /** Counts a failure that an action has met in another shard as a refusal. */
+    void add(DelayQueueException failure) {
+        refusals.add(failure);
+    }
+
     /** Called by an action that has, or may have, changed something. */
     void changed() {
         changed = true;

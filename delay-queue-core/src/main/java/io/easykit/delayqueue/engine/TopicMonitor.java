@@ -165,7 +165,7 @@ final class TopicMonitor implements LoopExecutor.Step {
 
     private void announce() {
         if (relay != null) {
-            relay.run(eachShard(), () -> stopping);
+            relay.run(engine.standstills().unanswered(), () -> stopping);
         }
     }
 

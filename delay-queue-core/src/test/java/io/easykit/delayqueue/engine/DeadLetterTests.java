@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -158,6 +159,36 @@ class DeadLetterTests {
         queue.time.advance(MINUTE);
         assertThat(seenIds()).containsExactlyInAnyOrder(ids);
         assertThat(unannounced()).isEmpty();
+    }
+
+    /** The call to that shard waits for its whole timeout. */
+    @Test
+    void aShardOfTheAnnouncementsThatIsSilentHoldsUpNoShardOfTheTopic() {
+        shards.put(TOPIC, 4);
+        shards.put(NOTICES.topic(), 3);
+        String[] ids = IntStream.range(0, 40).mapToObj(i -> "m" + i).toArray(String[]::new);
+        die(queue, ids);
+        queue.line.planCall((method, shard) -> {
+            if (!method.equals("send") || !shard.equals(NOTICES)) {
+                return Fault.NONE;
+            }
+            queue.time.advance(Duration.ofMillis(250));
+            return Fault.LOST_REQUEST;
+        });
+        listen();
+
+        queue.time.advance(MINUTE);
+
+        assertThat(seenIds())
+                .containsExactlyInAnyOrder(
+                        Stream.of(ids).filter(id -> !isAnnouncedIn(NOTICES, id)).toArray(String[]::new));
+    }
+
+    private boolean isAnnouncedIn(ShardKey target, String id) {
+        ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf(id, 4, 4));
+        return TopicShards.of(target.topic(), 3)
+                .shardOf(DeadLetterNotice.id(queue.memory.find(shard, id).orElseThrow()))
+                .equals(target);
     }
 
     private List<String> unannounced() {
