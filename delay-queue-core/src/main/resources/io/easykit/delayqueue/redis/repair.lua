@@ -1,14 +1,14 @@
 -- Checks pages of states, errors, ordering keys and counters, and repairs the remains of scripts that failed half way: a message
 -- in no place waits again, state and errors of an ended one are removed, a key that an ended one holds is freed, unreadable
--- counters are computed from the messages. A call ends with the page that repairs something, so that what it reports is not lost
--- if the next page is refused.
+-- counters are computed from the messages. Errors of another type are refused, after all else. A call ends with the page that
+-- repairs something, so that what it reports is not lost if the next page is refused.
 --
 -- KEYS   prefix, settings
 -- ARGV   position, how many entries (1 to 100)    position: 'state:0' to begin, then the one that the last call returned
 -- return next position or '', {id}*, how many leftovers, {counter}*
 --        ids wait again, leftovers were removed, counters were set
 checkCount(2)
-local NEXT = {state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = ''}
+local NEXT = {state = 'errors:0', errors = 'held:0', held = 'parked:0', parked = 'counters:0', counters = 'damage:0', damage = ''}
 local position, seen = ARGV[1], 0 -- a page counts as ten entries at least: HSCAN of a large, sparse hash returns empty ones
 local most = toInteger(ARGV[2], 1, 100, 'count')
 check(NEXT[string.match(position, '^(%a+):%d+$')], 'not a position: ' .. position)
@@ -142,9 +142,15 @@ local function mendCounters()
   end
 end
 
+-- Errors of another type are reported at the end.
+local function scan(hash, cursor)
+  if hash == 'state' then return redis.call('HSCAN', states, cursor, 'COUNT', most) end
+  return spare(redis.pcall('HSCAN', errors, cursor, 'COUNT', most)) or {'0', {}}
+end
+
 -- State and errors. A small hash is one page, with any number of fields.
 local function lookAtMessages(hash, cursor)
-  local page, ids, known = redis.call('HSCAN', prefix .. hash, cursor, 'COUNT', most), {}, {}
+  local page, ids, known = scan(hash, cursor), {}, {}
   for i = 1, #page[2], 2 do
     local id = hash == 'errors' and string.sub(page[2][i], 2) or page[2][i]
     if not known[id] then known[id], ids[#ids + 1] = true, id end
@@ -176,6 +182,7 @@ end
 
 local function lookAtPage(hash, cursor)
   if hash == 'counters' then mendCounters() return NEXT.counters end
+  if hash == 'damage' then redis.call('HLEN', errors) return NEXT.damage end -- raises if it is no hash
   if hash == 'held' then return lookAtHeld(cursor) end
   if hash == 'parked' then return lookAtParkedFrom(tonumber(cursor)) end
   return lookAtMessages(hash, cursor)

@@ -62,13 +62,17 @@ class RepairScriptTests {
     }
 
     @Test
-    void whatWasRepairedIsReportedBeforeThePageThatIsRefused() {
-        shard.seed("HSET state a 5:1:0:0:900:o\nSET m:a one\nSET errors x");
+    void allElseIsRepairedAndReportedBeforeErrorsOfAnotherTypeAreRefused() {
+        shard.seed("HSET state a 5:1:0:0:900:o\nSET m:a one\nSET errors x\nHSET held k ~~k~ended\nSET count:sent x");
 
         Repaired first = shard.store.repair(KEY, Repaired.BEGIN);
-
         assertThat(first.putBack()).containsExactly("a");
-        assertThatThrownBy(() -> shard.store.repair(KEY, first.next())).hasMessageContaining("WRONGTYPE");
+        Repaired second = shard.store.repair(KEY, first.next());
+        assertThat(second.leftovers()).isEqualTo(1);
+        assertThat(shard.state()).doesNotContain("held");
+        Repaired third = shard.store.repair(KEY, second.next());
+        assertThat(third.counters()).containsExactly("sent");
+        assertThatThrownBy(() -> shard.store.repair(KEY, third.next())).hasMessageContaining("WRONGTYPE");
     }
 
     @Test
