@@ -49,13 +49,13 @@ final class MessageEncoder {
 
     PreparedMessage prepare(OutgoingMessage message) {
         TopicShards shards = topics.shards(message.topic());
-        return prepare(message, away.choose(message.topic(), shards.open()), shards);
+        return prepare(message, shards, ThreadLocalRandom.current().nextInt(shards.open()));
     }
 
     /** Calls no store. The shard of a generated id is one of those that are known. */
     PreparedMessage prepareWithoutStore(OutgoingMessage message) {
         TopicShards shards = topics.expected(message.topic());
-        return prepare(message, away.choose(message.topic(), shards.open()), shards);
+        return prepare(message, shards, ThreadLocalRandom.current().nextInt(shards.open()));
     }
 
     List<PreparedMessage> prepareAll(List<OutgoingMessage> messages) {
@@ -66,32 +66,35 @@ final class MessageEncoder {
             // A call's worth of generated ids goes to one shard, the next to another: few trips, and an even spread.
             TopicShards shards = topics.shards(message.topic());
             int shard = (begin + i / QueueStore.MAX_BATCH) % shards.open();
-            all.add(prepare(message, away.choose(message.topic(), shards.open(), shard), shards));
+            all.add(prepare(message, shards, shard));
         }
         return all;
     }
 
-    private PreparedMessage prepare(OutgoingMessage message, int shard, TopicShards shards) {
+    /** @param preferred the shard of a generated id, unless it is away */
+    private PreparedMessage prepare(OutgoingMessage message, TopicShards shards, int preferred) {
         long nonce = ThreadLocalRandom.current().nextLong();
         Bytes body = codec.encode(message.payload(), message.payloadType());
         Bytes frame = new Envelope(nonce, message.headers(), message.retry(), body).encode();
         if (frame.length() > maxMessageBytes) {
             throw new MessageTooLargeException(message.topic(), frame.length(), maxMessageBytes);
         }
-        String id = id(message, shard);
+        String id = id(message, shards, preferred);
         ShardKey key = shards.shardOf(id);
         ReplicaWait own = message.replicaWait();
         ReplicaWait wait = own == null ? replicaWaits.apply(message.topic()) : own;
         return new PreparedMessage(key, new NewMessage(id, message.due(), frame), nonce, timeout(message), wait);
     }
 
-    private static String id(OutgoingMessage message, int shard) {
+    private String id(OutgoingMessage message, TopicShards shards, int preferred) {
         String key = message.orderingKey();
         String ownId = message.id();
-        if (ownId == null) {
-            return key == null ? MessageIds.generate(shard) : MessageIds.generate(key);
+        if (ownId != null) {
+            return key == null ? ownId : NameRules.orderedId(key, ownId);
         }
-        return key == null ? ownId : NameRules.orderedId(key, ownId);
+        return key == null
+                ? MessageIds.generate(away.choose(message.topic(), shards.open(), preferred))
+                : MessageIds.generate(key);
     }
 
     Duration timeout(OutgoingMessage message) {

@@ -345,6 +345,36 @@ class SendTimeoutTests {
         assertThat(shards).hasSize(SHARDS);
     }
 
+    /** Once a second one message may try a shard that was away. One with an id of its own has no choice of its shard. */
+    @Test
+    void aShardThatIsBackGetsGeneratedIdsAgainBesideManyOwnIds() {
+        queue.send("warm", HOUR);
+        queue.line.planByShard(shard -> shard.shard() == 1 ? Fault.REJECTED : Fault.NONE);
+        OutgoingMessage refused = generated().id(ownId(1)).sendTimeout(Duration.ZERO);
+        assertThatThrownBy(() -> template.send(refused)).isInstanceOf(StoreUnavailableException.class);
+        queue.line.planByShard(shard -> Fault.NONE);
+        String other = ownId(0);
+        Set<String> shards = new HashSet<>();
+
+        for (int second = 0; second < 60; second++) {
+            queue.time.advance(Duration.ofSeconds(2));
+            for (int i = 0; i < 50; i++) {
+                template.send(message(other));
+            }
+            shards.add(template.send(generated()).id().substring(0, 3));
+        }
+
+        assertThat(shards).hasSize(SHARDS);
+    }
+
+    private static String ownId(int shard) {
+        return IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "own-" + i)
+                .filter(id -> MessageIds.shardOf(id, SHARDS, SHARDS) == shard)
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
     void sendsAGeneratedIdToAnotherShardIfItsShardIsAway() {
         queue.send("warm", HOUR);
