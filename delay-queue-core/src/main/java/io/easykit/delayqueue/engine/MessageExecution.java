@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * One call of the handler, with one message or a batch: decodes on the worker's thread, calls the handler, and settles the
  * messages that the handler left open. It keeps its permit until the handler has returned and all its messages are settled.
  */
-final class MessageExecution implements Runnable, InFlightMessage.Execution {
+final class MessageExecution implements Runnable, InFlightMessage.Execution, PrefetchedRuns.Run {
 
     /** What all runs of a container share. */
     record HandlerContext(
@@ -138,7 +138,6 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
     }
 
-    /** Hands back its messages if it has not begun; it never will. */
     @Override
     public void cancelIfNotStarted() {
         synchronized (this) {
@@ -171,8 +170,8 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution {
         }
     }
 
-    /** Whether it has begun, or never will. */
-    synchronized boolean hasStarted() {
+    @Override
+    public synchronized boolean hasStarted() {
         return state != State.NEW;
     }
 

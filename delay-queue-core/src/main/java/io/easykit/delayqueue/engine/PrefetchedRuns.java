@@ -20,25 +20,44 @@ final class PrefetchedRuns {
 
     private final Deque<Waiting> oldestFirst = new ArrayDeque<>();
 
-    private record Waiting(MessageExecution run, long until, boolean anew) {}
+    private record Waiting(Run run, long until, boolean anew) {}
 
-    void add(MessageExecution run, long now) {
+    /** A run that waits for a thread. */
+    interface Run {
+
+        /** Whether it has begun, or never will. */
+        boolean hasStarted();
+
+        /** Hands back its messages if it has not begun; it never will. */
+        void cancelIfNotStarted();
+    }
+
+    void add(Run run, long now) {
         oldestFirst.add(new Waiting(run, now + MAX_QUEUE_TIME, false));
     }
 
     /** Whether a run has not started in time. */
     boolean haveTimedOut(long now) {
-        for (Waiting first = oldestFirst.peek(); first != null; first = oldestFirst.peek()) {
-            boolean mayWaitAnew = !first.anew && now - first.until >= STOOD_STILL;
-            if (!first.run.hasStarted() && !mayWaitAnew) {
-                return now - first.until >= 0;
-            }
+        Waiting first = oldestFirst.peek();
+        while (first != null && first.run.hasStarted()) {
             oldestFirst.remove();
-            if (!first.run.hasStarted()) {
-                oldestFirst.add(new Waiting(first.run, now + MAX_QUEUE_TIME, true));
-            }
+            first = oldestFirst.peek();
         }
+        if (first == null || now - first.until < 0) {
+            return false;
+        }
+        if (first.anew || now - first.until < STOOD_STILL) {
+            return true;
+        }
+        waitAnew(now);
         return false;
+    }
+
+    /** All of them, in their order. */
+    private void waitAnew(long now) {
+        for (int i = oldestFirst.size(); i > 0; i--) {
+            oldestFirst.add(new Waiting(oldestFirst.remove().run, now + MAX_QUEUE_TIME, true));
+        }
     }
 
     /**

@@ -11,9 +11,11 @@ import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -162,6 +164,35 @@ class PrefetchTests {
         queue.memory.claim(shard, new Claim("dead", 1, messages, messages, Duration.ofMillis(5), List.of()));
         queue.time.advance(Duration.ofSeconds(1));
         assertThat(queue.memory.reap(shard, messages, 5, Duration.ZERO).lost()).hasSize(messages);
+    }
+
+    /** Else one that waits anew would go back before a younger one, which may begin meanwhile. */
+    @Test
+    void handsBackTheLatestFirstAlsoWhenTheyWaitAnew() {
+        PrefetchedRuns runs = new PrefetchedRuns();
+        List<String> handedBack = new ArrayList<>();
+        runs.add(new WaitingRun("older", handedBack), 0);
+        runs.add(new WaitingRun("younger", handedBack), TimeUnit.MILLISECONDS.toNanos(10));
+
+        assertThat(runs.haveTimedOut(TimeUnit.MILLISECONDS.toNanos(28))).isFalse();
+        assertThat(runs.haveTimedOut(TimeUnit.MILLISECONDS.toNanos(31))).isFalse();
+        assertThat(runs.haveTimedOut(TimeUnit.MILLISECONDS.toNanos(48))).isTrue();
+        runs.release();
+
+        assertThat(handedBack).containsExactly("younger", "older");
+    }
+
+    private record WaitingRun(String name, List<String> handedBack) implements PrefetchedRuns.Run {
+
+        @Override
+        public boolean hasStarted() {
+            return false;
+        }
+
+        @Override
+        public void cancelIfNotStarted() {
+            handedBack.add(name);
+        }
     }
 
     @Test
