@@ -64,7 +64,7 @@ public final class ListenerContainer implements RunningListeners.Member {
      *
      * @throws TopicConflictException when the topic has another number of shards than configured, or a running listener of this
      *     topic has other settings of what belongs to the topic: maxLeaseExpirations, leaseExpiredDelay, deadKeyPolicy,
-     *     deadLetterRetention, limits, alerts
+     *     deadLetterRetention, idempotencyStore, limits, alerts
      */
     public void start() {
         TopicSettingsGuard.requirePlaces(endpoint, engine.topics());
