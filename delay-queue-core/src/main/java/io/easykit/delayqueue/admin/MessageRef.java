@@ -12,7 +12,7 @@ public record MessageRef(String id, @Nullable String incarnation) {
 
     public MessageRef {
         NameRules.requireId(NameRules.requireWellFormed(id));
-        if (incarnation != null && !incarnation.matches("[0-9a-f]{2,64}")) {
+        if (incarnation != null && !incarnation.matches("([0-9a-f]{2}){1,8}")) {
             throw new IllegalArgumentException(
                     "The incarnation of a message is not usable: give the one that the message shows, or none.");
         }

@@ -163,13 +163,13 @@ final class MemoryMessage {
         first = first == null ? last : first;
     }
 
-    /** Whether its frame begins with these bytes; true if there are none. */
+    /** Whether these are the first 8 bytes of its frame, all of a shorter one; true if there are none. */
     boolean isIncarnation(@Nullable Bytes incarnation) {
-        if (incarnation == null) {
+        if (incarnation == null || incarnation.length() == 0) {
             return true;
         }
-        return frame.length() >= incarnation.length()
-                && Arrays.equals(frame.array(), 0, incarnation.length(), incarnation.array(), 0, incarnation.length());
+        int length = Math.min(Long.BYTES, frame.length());
+        return Arrays.equals(frame.array(), 0, length, incarnation.array(), 0, incarnation.length());
     }
 
     /** A mark is half a millisecond, as in Redis, and a parked message is of the far future. */

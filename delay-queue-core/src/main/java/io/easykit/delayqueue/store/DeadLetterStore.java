@@ -16,7 +16,7 @@ public interface DeadLetterStore {
     /**
      * Replaces the frame of a dead letter and redrives it under its id, in one step.
      *
-     * @param incarnation first bytes of the frame that is replaced; none if it has no frame, or for any
+     * @param incarnation first 8 bytes of the frame that is replaced; none if it has no frame, or for any
      * @param frame       the new one; not empty. A repetition with the same frame has the same outcome
      * @throws StoreFullException if the store is full; nothing was changed
      */

@@ -24,7 +24,7 @@ public final class LargeBody {
         /**
          * One call.
          *
-         * @param incarnation first bytes of the body, or none for the first piece
+         * @param incarnation first 8 bytes of the body, or none for the first piece
          * @return empty if the body is gone, is another one, or ends before
          */
         Optional<Bytes> read(Bytes incarnation, int from, int count);
@@ -33,6 +33,7 @@ public final class LargeBody {
     /**
      * Reads all pieces.
      *
+     * @param pieceSize at least 8 bytes
      * @return empty if the body is gone, or has become another one
      */
     public static Optional<Bytes> read(int size, int pieceSize, Piece piece) {

@@ -34,7 +34,7 @@ public interface QueueInspector {
     /**
      * Reads a piece of a message's frame, for frames that are too large for one reply.
      *
-     * @param incarnation  first bytes of the frame, or none for any message with this id
+     * @param incarnation  first 8 bytes of the frame, or none for any message with this id
      * @param from  offset of the piece
      * @param count bytes of the piece; less at the end
      * @return empty if there is no such frame, or it ends before

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message to cancel or reschedule.
  *
- * @param incarnation first bytes of the frame (envelope of the engine), or null for any message with this id
+ * @param incarnation first 8 bytes of the frame (envelope of the engine), or null for any message with this id
  */
 public record Target(String id, @Nullable Bytes incarnation) {
     public Target {

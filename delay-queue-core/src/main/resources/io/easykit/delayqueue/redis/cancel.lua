@@ -1,7 +1,7 @@
 -- Ends messages that are still waiting.
 --
 -- KEYS   prefix, settings
--- ARGV   (id, first bytes of its frame or '')*    the first bytes distinguish one incarnation of an id from the next
+-- ARGV   (id, first 8 bytes of its frame or '')*    these bytes distinguish one incarnation of an id from the next
 -- return code*, as one text    1 cancelled, 0 gone, 2 in flight, 3 dead, 4 another incarnation of this id
 checkGroups(1, 2)
 local codes, done, dues, seen = {}, {}, {}, {}

@@ -317,12 +317,17 @@ local function whereabouts(id)
   return redis.call('EXISTS', message(id)) == 1 and 'lost' or nil
 end
 
+-- Whether these are the first 8 bytes of the frame of an id: all of a shorter frame. '' means any frame.
+local function isIncarnation(id, incarnation)
+  return incarnation == '' or spare(redis.pcall('GETRANGE', message(id), 0, 7)) == incarnation
+end
+
 -- Whether cancel and reschedule may change a message: 1 yes, 0 gone, 2 in flight, 3 dead, 4 another life of this id.
 -- Also returns its due time if it waits.
 local function changeable(id, incarnation)
   local place, due = whereabouts(id)
   local code = ({inflight = 2, dead = 3, waiting = 1, lost = 1})[place] or 0
-  if code ~= 0 and incarnation ~= '' and spare(redis.pcall('GETRANGE', message(id), 0, #incarnation - 1)) ~= incarnation then code = 4 end
+  if code ~= 0 and not isIncarnation(id, incarnation) then code = 4 end
   return code, due
 end
 

@@ -2,7 +2,7 @@
 -- A full Redis refuses it, whole.
 --
 -- KEYS   prefix, settings
--- ARGV   id, died at, first bytes of its frame or '', new frame
+-- ARGV   id, died at, first 8 bytes of its frame or '', new frame
 -- return 1 it waits again, 2 it was replaced before by this very call, 0 not dead or died again, 4 another incarnation
 checkCount(4)
 local id, diedAt, incarnation, frame = ARGV[1], toInteger(ARGV[2], 0, 2 ^ 53, 'died at'), ARGV[3], ARGV[4]
@@ -11,9 +11,7 @@ local isDone = isBody(id, frame)
 local death = redis.call('ZSCORE', dead, id)
 local isMeant = death and timeOf(death) == diedAt and not redis.call('ZSCORE', inflight, id)
 if not isMeant then return isDone and 2 or 0 end
-if not isDone and incarnation ~= '' then
-  if spare(redis.pcall('GETRANGE', message(id), 0, #incarnation - 1)) ~= incarnation then return 4 end
-end
+if not isDone and not isIncarnation(id, incarnation) then return 4 end
 local s = parse(redis.call('HGET', states, id)) or fresh('0')
 s.failures, s.lost, s.due = 0, 0, string.format('%d', nowCeil)
 local news = isNews(nowCeil)

@@ -1,7 +1,7 @@
 -- Gives messages that are still waiting another due time. A full Redis refuses it, whole.
 --
 -- KEYS   prefix, settings
--- ARGV   (id, due, first bytes of its frame or '')*    due: '+ms' from now, or ms since the epoch
+-- ARGV   (id, due, first 8 bytes of its frame or '')*    due: '+ms' from now, or ms since the epoch
 -- return code*, as one text    1 moved, 0 gone, 2 in flight, 3 dead, 4 another incarnation of this id
 checkGroups(1, 3)
 local dues, codes, ids, entries, earliest = {}, {}, {}, {}, nil

@@ -40,6 +40,7 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -213,6 +214,10 @@ class DelayQueueAdminTests {
         assertThat(dead.body(TOPIC, first)).isEmpty();
         MessageDetail second = dead.find(TOPIC, "later").orElseThrow();
         MessageRef other = new MessageRef("later", second.incarnation());
+        MessageRef part = new MessageRef(
+                "later", Objects.requireNonNull(other.incarnation()).substring(0, 2));
+        assertThat(dead.cancel(TOPIC, List.of(part))).containsExactly(ChangeOutcome.OTHER_INCARNATION);
+        assertThat(dead.body(TOPIC, part)).isEmpty();
         assertThat(dead.body(TOPIC, other))
                 .isEqualTo(Optional.ofNullable(second.message().body()));
         assertThat(dead.reschedule(

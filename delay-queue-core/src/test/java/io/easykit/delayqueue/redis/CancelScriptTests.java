@@ -73,7 +73,10 @@ class CancelScriptTests {
 
         assertThat(shard.store.cancel(KEY, List.of(target("a", "two")))).containsExactly(OTHER_INCARNATION);
         assertThat(shard.state()).isEqualTo(before);
-        assertThat(shard.store.cancel(KEY, List.of(target("a", "on")))).containsExactly(APPLIED);
+        assertThat(shard.store.cancel(KEY, List.of(target("a", "on"))))
+                .as("a part of the incarnation")
+                .containsExactly(OTHER_INCARNATION);
+        assertThat(shard.store.cancel(KEY, List.of(target("a", "one")))).containsExactly(APPLIED);
     }
 
     private static Target target(String id, @Nullable String life) {

@@ -29,6 +29,7 @@ class ReadScriptTests {
         assertThat(shard.store.read(KEY, "a", frame("12345678"), 10, 10)).contains(frame("dy"));
         assertThat(shard.store.read(KEY, "a", frame("12345678"), 12, 10)).isEmpty();
         assertThat(shard.store.read(KEY, "a", frame("another!"), 10, 10)).isEmpty();
+        assertThat(shard.store.read(KEY, "a", frame("1234"), 10, 10)).isEmpty();
         assertThat(shard.store.read(KEY, "b", Bytes.NONE, 0, 10)).isEmpty();
         assertThat(shard.state()).isEqualTo(before);
     }

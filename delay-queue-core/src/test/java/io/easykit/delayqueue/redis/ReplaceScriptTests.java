@@ -65,6 +65,7 @@ class ReplaceScriptTests {
                 .isEqualTo(Outcome.NOT_DEAD);
         assertThat(shard.store.replace(KEY, DEATH, frame("other"), frame("new")))
                 .isEqualTo(Outcome.OTHER_INCARNATION);
+        assertThat(shard.store.replace(KEY, DEATH, frame("1234"), frame("new"))).isEqualTo(Outcome.OTHER_INCARNATION);
         assertThat(shard.store.replace(KEY, new DeadLetterRef("b", ms(700)), Bytes.NONE, frame("new")))
                 .isEqualTo(Outcome.NOT_DEAD);
         assertThat(shard.state()).isEqualTo(before);

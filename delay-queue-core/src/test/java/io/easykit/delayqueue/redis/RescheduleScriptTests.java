@@ -94,6 +94,7 @@ class RescheduleScriptTests {
         String before = shard.state();
 
         assertThat(shard.store.reschedule(KEY, List.of(move("a", 100, "two")))).containsExactly(OTHER_INCARNATION);
+        assertThat(shard.store.reschedule(KEY, List.of(move("a", 100, "on")))).containsExactly(OTHER_INCARNATION);
         assertThat(shard.state()).isEqualTo(before);
     }
 

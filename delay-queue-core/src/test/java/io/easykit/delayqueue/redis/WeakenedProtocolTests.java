@@ -43,7 +43,7 @@ class WeakenedProtocolTests {
         REDRIVE_KEEPS_BUDGETS("s.failures, s.lost, s.due = 0, 0, ", "s.due = "),
         PURGE_OF_ANY_DEATH("(aged or timeOf(diedAt[i]) == tonumber(ARGV[2 * i + 1]))", "true"),
         PURGE_COUNTS_REPETITIONS("tonumber(ARGV[2 * i + 1])) and not seen[id]", "tonumber(ARGV[2 * i + 1]))", 9),
-        CANCEL_OF_ANY_INCARNATION("if code ~= 0 and incarnation ~= ''", "if false"),
+        CANCEL_OF_ANY_INCARNATION("if code ~= 0 and not isIncarnation", "if false and not isIncarnation"),
         ERRORS_STAY("if extras > 0 then\n    local notes", "if false then\n    local notes"),
         KEY_IGNORED_BY_CLAIMS("if before and before ~= id then", "if false then"),
         KEY_HELD_BY_TWO_OF_ONE_CLAIM("key and (byKey[key] or holder[key])", "key and holder[key]"),

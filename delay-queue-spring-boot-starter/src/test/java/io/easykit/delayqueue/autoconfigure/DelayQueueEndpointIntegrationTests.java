@@ -573,6 +573,7 @@ class DelayQueueEndpointIntegrationTests {
                 "reschedule  | topic=t,id=1,delay=soon      | 400 | 30s, 5m or 2h",
                 "reschedule  | topic=t,id=1,delay=-5s       | 400 | Correct",
                 "cancel      | topic=t,id=1,incarnation=x   | 400 | Correct",
+                "cancel      | topic=t,id=1,incarnation=abc | 400 | Correct",
                 "redrive-all | topic=t,perSecond=0          | 400 | whole number",
                 "redrive-all | topic=t,perSecond=1000001    | 400 | to 1000000, or unlimited",
                 "stop-job    | topic=t,id=none              | 409 | path jobs",
