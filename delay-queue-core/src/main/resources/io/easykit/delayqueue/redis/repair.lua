@@ -182,7 +182,7 @@ end
 
 local function lookAtPage(hash, cursor)
   if hash == 'counters' then mendCounters() return NEXT.counters end
-  if hash == 'damage' then redis.call('HLEN', errors) return NEXT.damage end -- raises if it is no hash
+  if hash == 'damage' then redis.call('HEXISTS', errors, '-') return NEXT.damage end -- raises if it is no hash
   if hash == 'held' then return lookAtHeld(cursor) end
   if hash == 'parked' then return lookAtParkedFrom(tonumber(cursor)) end
   return lookAtMessages(hash, cursor)
