@@ -247,10 +247,12 @@ final class TopicMonitor implements LoopExecutor.Step {
         int home = engine.topics().expected(endpoint.topic()).home();
         TopicSeries series = Sampler.series(endpoint.topic(), home, shards, FAILING_RANGE, engine.store(), each);
         TopicSeries.Runs runs = series.runs();
-        if (runs.count() >= LEAST_RUNS && runs.failMoreThan(limit)) {
+        boolean fails = runs.failMoreThan(limit);
+        if (fails && runs.count() >= LEAST_RUNS) {
             long limitPercent = BigDecimal.valueOf(limit).movePointRight(2).longValue();
             alerts.raise(endpoint.topic(), Kind.FAILING, runs.failedPercent(), limitPercent);
-        } else if (each.refused().isEmpty() && series.points().size() >= LEAST_POINTS) {
+        } else if (!fails && each.refused().isEmpty() && series.points().size() >= LEAST_POINTS) {
+            // A few runs that fail raise nothing, but are no recovery either.
             alerts.resolve(endpoint.topic(), Kind.FAILING);
         }
         failingAt = engine.loops().nanos() + SAMPLE_PAUSE;

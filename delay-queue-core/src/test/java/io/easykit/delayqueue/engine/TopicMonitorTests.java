@@ -346,6 +346,30 @@ class TopicMonitorTests {
         assertThat(queue.engine.stats(TOPIC).alerts()).isEmpty();
     }
 
+    /** As when an operator has paused most senders. */
+    @Test
+    void aFailingAlertStaysWhileTheFewRunsThatThereAreFail() {
+        queue.engine.join();
+        queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
+                message -> {
+                    throw new IllegalStateException();
+                });
+        queue.time.advance(Duration.ofMinutes(1));
+        sendMany("many", 20);
+        queue.time.advance(Duration.ofMinutes(3));
+        for (int i = 0; i < 10; i++) {
+            sendMany("few" + i, 3);
+            queue.time.advance(Duration.ofMinutes(1));
+            assertReported(1, 0);
+        }
+
+        queue.time.advance(Duration.ofMinutes(10));
+        assertReported(1, 1);
+    }
+
     /** The runs of the last minutes are not known then. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
