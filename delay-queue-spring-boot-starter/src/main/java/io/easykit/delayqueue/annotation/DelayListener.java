@@ -22,10 +22,10 @@ import java.lang.annotation.Target;
  * order: parameters with Spring's {@code @Header} or {@code @Headers}, and an {@code Acknowledgment}. With an
  * {@code Acknowledgment} only the method settles its messages, at any time and on any thread. Returning does not acknowledge.
  *
- * <p>Attributes are strings and may contain placeholders ({@code "${close.threads}"}). Durations are strings with a
- * unit, such as {@code "30s"} or {@code "1500ms"}. For an empty attribute the setting {@code delay-queue.defaults.*} applies. A
- * setting {@code delay-queue.topics.<topic>.*} overrides the attribute. An invalid declaration (a private method, two
- * payload parameters, a concurrency of 0) fails the start of the application.
+ * <p>Attributes that are strings may contain placeholders ({@code "${close.threads}"}). Durations have a unit, such as
+ * {@code "30s"} or {@code "1500ms"}. For an empty attribute the {@code DelayTopic} of the topic applies if it sets it, else the
+ * setting {@code delay-queue.defaults.*}. A setting {@code delay-queue.topics.<topic>.*} overrides the attribute. An invalid
+ * declaration (a private method, two payload parameters, a concurrency of 0) fails the start of the application.
  */
 @Documented
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
