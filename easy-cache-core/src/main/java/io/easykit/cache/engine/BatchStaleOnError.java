@@ -59,7 +59,7 @@ final class BatchStaleOnError {
         if (found.size() < missing.size()) {
             return false;
         }
-        found.forEach((element, value) -> serve(element, value, failure.toString()));
+        found.forEach((element, value) -> serve(element, value, ErrorText.of(failure)));
         return true;
     }
 

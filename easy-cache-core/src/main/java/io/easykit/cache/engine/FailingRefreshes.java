@@ -68,7 +68,7 @@ final class FailingRefreshes {
                         + " themselves. Refreshes are tried again after a pause. Check the cached method and its database",
                 unsaid,
                 key,
-                failure.toString());
+                ErrorText.of(failure));
         said = true;
         failing = true;
         unsaid = 0;

@@ -34,7 +34,7 @@ final class LoadReport implements AutoCloseable {
     private static LoadObserver.Observed begin(CacheKey<?> key, LoadObserver observer) {
         try {
             return observer.begin(key);
-        } catch (Exception own) {
+        } catch (Exception | LinkageError | StackOverflowError own) {
             warn(own);
             return LoadObserver.Observed.NONE;
         }
@@ -49,7 +49,7 @@ final class LoadReport implements AutoCloseable {
     void leave() {
         try {
             observed.leave();
-        } catch (Exception own) {
+        } catch (Exception | LinkageError | StackOverflowError own) {
             warn(own);
         }
     }
@@ -76,16 +76,16 @@ final class LoadReport implements AutoCloseable {
             ended = true;
             try {
                 observed.end(outcome, failure);
-            } catch (Exception own) {
+            } catch (Exception | LinkageError | StackOverflowError own) {
                 warn(own);
             }
         }
     }
 
-    static void warn(Exception own) {
+    static void warn(Throwable own) {
         log.warn(
                 "The observer of loads failed. Its exception is ignored, and the load goes on. Correct the observer",
-                own);
+                ErrorText.printable(own));
     }
 
     /** Ends the observation of a load that was not reported, because something else failed. */

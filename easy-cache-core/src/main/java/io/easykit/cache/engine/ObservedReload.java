@@ -20,7 +20,7 @@ final class ObservedReload {
         ObservedReload observed = new ObservedReload(reload);
         try {
             observer.runInBackground(observed::runOnce);
-        } catch (Exception own) {
+        } catch (Exception | LinkageError | StackOverflowError own) {
             LoadReport.warn(own);
         } finally {
             observed.runOnce(); // also after an Error, or the entry would stay reserved for a reload

@@ -139,7 +139,7 @@ final class OutboxRecovery {
 
     private void goOnAfter(@Nullable Throwable failure) {
         if (failure instanceof OutboxException) {
-            goOn(failure.toString());
+            goOn(ErrorText.of(failure));
             return;
         }
         log.error(

@@ -6,6 +6,7 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Failures of a load that concern only the thread that ran it: it was interrupted, its stack was too deep, or its load-wait
@@ -33,9 +34,17 @@ final class OwnerFailures {
             if (ofOwner.test(cause)) {
                 return true;
             }
-            cause = cause.getCause();
+            cause = causeOf(cause);
         }
         return Thread.currentThread().isInterrupted();
+    }
+
+    private static @Nullable Throwable causeOf(Throwable failure) {
+        try {
+            return failure.getCause();
+        } catch (Throwable own) {
+            return null;
+        }
     }
 
     private static boolean isOfOwner(Throwable failure) {

@@ -76,11 +76,11 @@ final class SafeListener implements CacheListener {
         for (CacheListener listener : listeners) {
             try {
                 event.accept(listener);
-            } catch (Exception own) {
+            } catch (Exception | LinkageError | StackOverflowError own) {
                 log.warn(
                         "The cache listener {} failed. Its exception is ignored, and the call goes on. Correct the listener",
                         listener.getClass().getName(),
-                        own);
+                        ErrorText.printable(own));
             }
         }
     }

@@ -187,7 +187,12 @@ final class SingleFlight {
     /** Ends the caller's load, and gives its result to the readers that wait. */
     <V> void complete(CacheKey<V> key, InFlightLoad<V> mine, LoadResult<V> result) {
         inFlight.remove(key, mine);
-        mine.complete(values.snapshot(result, key));
+        LoadResult<V> shared = new LoadResult.Unshared<>(null);
+        try {
+            shared = values.snapshot(result, key);
+        } finally {
+            mine.complete(shared);
+        }
     }
 
     @SuppressWarnings("unchecked") // tryJoin compares the types

@@ -1,8 +1,8 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CircuitBreakerOptions;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Counts calls and failures of the last while, in slots of time. Two threads that enter a new slot at the same moment may
@@ -18,8 +18,8 @@ final class SlidingWindow {
     private final Ticker ticker;
     private final long start;
 
-    private final AtomicIntegerArray calls = new AtomicIntegerArray(SLOTS);
-    private final AtomicIntegerArray failures = new AtomicIntegerArray(SLOTS);
+    private final AtomicLongArray calls = new AtomicLongArray(SLOTS);
+    private final AtomicLongArray failures = new AtomicLongArray(SLOTS);
     private final AtomicLong newest = new AtomicLong();
 
     SlidingWindow(CircuitBreakerOptions options, Ticker ticker) {
@@ -39,7 +39,7 @@ final class SlidingWindow {
         int slot = slot();
         calls.incrementAndGet(slot);
         failures.incrementAndGet(slot);
-        int all = sum(calls);
+        long all = sum(calls);
         return all >= minimumCalls && sum(failures) >= failureRate * all;
     }
 
@@ -62,8 +62,8 @@ final class SlidingWindow {
         return (int) (now % SLOTS);
     }
 
-    private static int sum(AtomicIntegerArray slots) {
-        int sum = 0;
+    private static long sum(AtomicLongArray slots) {
+        long sum = 0;
         for (int slot = 0; slot < SLOTS; slot++) {
             sum += slots.get(slot);
         }

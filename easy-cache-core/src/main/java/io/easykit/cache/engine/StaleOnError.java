@@ -85,7 +85,7 @@ final class StaleOnError {
         if (failure == null || !(noTrial || FailedLoads.isOfSource(read.key(), failure))) {
             return result;
         }
-        LoadResult<V> found = find(read, count, noTrial ? PAUSED : failure.toString());
+        LoadResult<V> found = find(read, count, noTrial ? PAUSED : ErrorText.of(failure));
         if (found != null) {
             return found;
         }

@@ -45,7 +45,7 @@ final class ValueEnvelopes {
                             (V) codec.decode(envelope.payload(), key.spec().type()));
             };
         } catch (Exception | LinkageError | StackOverflowError unreadable) {
-            log.debug("Cannot read the value of {}: {}", key, codec.describe(unreadable));
+            log.debug("Cannot read the value of {}: {}", key, ErrorText.by(codec, unreadable));
             return null;
         }
     }

@@ -62,10 +62,10 @@ final class ValueTtls {
                     "The TTL of the value of {} cannot be computed, so the value is returned and not cached: {}. Correct the"
                             + " function, or the expression in ttl. Logged once for '{}'.",
                     key,
-                    failure.toString(),
+                    ErrorText.of(failure),
                     prefix);
         }
-        log.debug("The TTL of the value of {} cannot be computed", key, failure);
+        log.debug("The TTL of the value of {} cannot be computed", key, ErrorText.printable(failure));
     }
 
     /**

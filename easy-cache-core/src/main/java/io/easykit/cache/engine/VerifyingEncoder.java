@@ -54,7 +54,7 @@ final class VerifyingEncoder {
             }
             refuse(subject, "it would come back changed (at value" + difference + ")");
         } catch (Throwable unfit) {
-            refuse(subject, "it cannot be written and read again (" + codec.describe(unfit) + ")");
+            refuse(subject, "it cannot be written and read again (" + ErrorText.by(codec, unfit) + ")");
         }
         return null;
     }
