@@ -7,11 +7,9 @@ import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,17 +31,18 @@ public final class ImmutableTypes {
             UUID.class,
             URI.class);
 
-    private static final Map<Type, Boolean> FOUND = new ConcurrentHashMap<>();
+    /** Keeps no class loader in memory, as that of an application which is restarted inside its JVM. */
+    private static final ClassValue<Boolean> FOUND = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return find(type, Set.of());
+        }
+    };
 
     private ImmutableTypes() {}
 
     public static boolean contain(Type type) {
-        Boolean found = FOUND.get(type);
-        if (found == null) {
-            found = find(type, Set.of());
-            FOUND.put(type, found);
-        }
-        return found;
+        return type instanceof Class<?> single ? FOUND.get(single) : find(type, Set.of());
     }
 
     private static boolean find(Type type, Set<Type> above) {

@@ -5,10 +5,13 @@ import io.easykit.cache.LoadScope;
 import io.easykit.cache.Loader;
 import io.easykit.cache.transaction.LoadTransactions.LoadTransaction;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -62,7 +65,8 @@ public final class LoadScopes {
     private final ConnectionPools pools;
     private final ReadOnlyLoads readOnlyLoads;
     private final LoadTransactions transactions = new LoadTransactions();
-    private volatile boolean suspendable = true;
+    private final Set<PlatformTransactionManager> notSuspendable =
+            Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
     public LoadScopes(ConnectionPools pools, ReadOnlyLoads readOnlyLoads) {
         this.pools = pools;
@@ -70,12 +74,19 @@ public final class LoadScopes {
     }
 
     /** The transactions of other systems are bound to their thread. */
-    void setNotSuspendable() {
-        suspendable = false;
+    void add(PlatformTransactionManager manager) {
+        if (manager instanceof ResourceTransactionManager suspendable) {
+            transactions.add(suspendable);
+        } else {
+            notSuspendable.add(manager);
+        }
     }
 
-    void add(ResourceTransactionManager manager) {
-        transactions.add(manager);
+    void remove(PlatformTransactionManager manager) {
+        notSuspendable.remove(manager);
+        if (manager instanceof ResourceTransactionManager suspendable) {
+            transactions.remove(suspendable);
+        }
     }
 
     LoadScope open(SpringTransactions caller) {
@@ -91,7 +102,7 @@ public final class LoadScopes {
         if (active && synchronizing && readOnlyLoads == ReadOnlyLoads.ATTACHED) {
             return READ_ONLY;
         }
-        if (active && !suspendable) {
+        if (active && !notSuspendable.isEmpty()) {
             return NOT_SUSPENDABLE;
         }
         if (caller.isEndHidden()) {

@@ -28,6 +28,10 @@ final class LoadTransactions {
         managers.add(manager);
     }
 
+    void remove(ResourceTransactionManager manager) {
+        managers.removeIf(one -> one == manager);
+    }
+
     /**
      * Returns a transaction like the one of the calling thread.
      *

@@ -23,7 +23,6 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
-import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -155,11 +154,13 @@ public final class SpringTransactions implements Transactions {
         if (manager instanceof ConfigurableTransactionManager configurable) {
             TransactionListeners.addFirst(configurable, new CommitListener(manager));
         }
-        if (manager instanceof ResourceTransactionManager suspendable) {
-            scopes.add(suspendable);
-        } else {
-            scopes.setNotSuspendable();
-        }
+        scopes.add(manager);
+    }
+
+    /** Ends what {@link #manages} began: the manager may be of a child context, which is closed before this one. */
+    void forget(PlatformTransactionManager manager) {
+        managed.remove(manager);
+        scopes.remove(manager);
     }
 
     @Override
