@@ -75,12 +75,18 @@ final class ValueTtlExpression implements Function<Object, @Nullable Duration> {
             return (Duration) ttl;
         }
         if (ttl instanceof Number millis) {
-            return Duration.ofMillis(millis.longValue());
+            return Duration.ofMillis(whole(millis));
         }
         if (ttl instanceof CharSequence text) {
             return parsed(text.toString());
         }
         throw new IllegalArgumentException("it is a " + ttl.getClass().getTypeName() + ", not a duration");
+    }
+
+    /** A BigInteger or BigDecimal would drop its higher digits. */
+    private static long whole(Number number) {
+        double about = number.doubleValue();
+        return Math.abs(about) < Long.MAX_VALUE ? number.longValue() : about > 0 ? Long.MAX_VALUE : Long.MIN_VALUE;
     }
 
     private static Duration parsed(String text) {

@@ -66,6 +66,11 @@ class ValueTtlIntegrationTests {
             return id == 0 ? Optional.empty() : Optional.of(Token.of(id));
         }
 
+        @Cacheable(prefix = "large", keys = "#id", ttl = "T(java.math.BigInteger).TWO.pow(#result.id)")
+        public Token large(long id) {
+            return Token.of(id);
+        }
+
         @Cacheable(prefix = "text", keys = "#id", ttl = "#result.text")
         public CompletableFuture<Token> text(long id) {
             return CompletableFuture.completedFuture(Token.of(id));
@@ -149,6 +154,8 @@ class ValueTtlIntegrationTests {
             tokens.choice(1_200);
             tokens.choice(6_000);
             tokens.byBean(500);
+            tokens.large(64);
+            assertThat(life("large::64")).as("more than a number has").hasMinutes(60);
             assertThat(life("number::600")).hasMinutes(10);
             assertThat(life("number::0")).as("null-ttl").hasMinutes(1);
             assertThat(life("text::600")).hasMinutes(10);
