@@ -110,6 +110,11 @@ final class Heartbeat implements LoopExecutor.Step {
         loop.start();
     }
 
+    /** Reports the node again at once, without waiting for it. */
+    void beatNow() {
+        loop.wake();
+    }
+
     /** Has the node leave, without waiting for it. */
     void stop() {
         stopping = true;

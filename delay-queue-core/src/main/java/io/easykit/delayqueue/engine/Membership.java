@@ -34,6 +34,8 @@ final class Membership {
             sampler.onBeat(beat);
         });
         created.start();
+        // The listeners of an application start after its node has joined.
+        engine.listeners().onStarted(created::beatNow);
         current = created;
         last = created;
     }
@@ -51,6 +53,7 @@ final class Membership {
         Heartbeat ending = current;
         current = null;
         if (ending != null) {
+            engine.listeners().onStarted(() -> {});
             ending.stop();
         }
         return ending;

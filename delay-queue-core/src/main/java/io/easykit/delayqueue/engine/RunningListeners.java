@@ -40,9 +40,16 @@ final class RunningListeners {
 
     private final List<Member> running = new CopyOnWriteArrayList<>();
     private final Map<String, PauseRequest> applied = new HashMap<>();
+    private volatile Runnable onStarted = () -> {};
+
+    /** @param action runs when a listener has started, on its thread */
+    void onStarted(Runnable action) {
+        onStarted = action;
+    }
 
     void add(Member listener) {
         running.add(listener);
+        onStarted.run();
     }
 
     void remove(Member listener) {

@@ -246,13 +246,14 @@ public final class DelayQueueAutoConfiguration {
             return store;
         }
 
+        /** Does not depend on the listeners: dependencies start first, whatever their phase. */
         @Bean
         RedisStartupCheck delayQueueStartupCheck(
                 RedisConnections connections,
                 QueueBackend delayQueueStore,
                 DelayQueueProperties properties,
-                DelayListenerRegistry registry) {
-            return new RedisStartupCheck(connections, delayQueueStore, properties, registry);
+                ObjectProvider<DelayListenerRegistry> registry) {
+            return new RedisStartupCheck(connections, delayQueueStore, properties, registry::getObject);
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +34,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     private final RedisConnections connections;
     private final QueueBackend store;
     private final DelayQueueProperties properties;
-    private final DelayListenerRegistry registry;
+    private final Supplier<DelayListenerRegistry> registry;
     private final Set<String> checkedTopics = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Report report;
     private volatile @Nullable Thread thread;
@@ -42,7 +43,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
             RedisConnections connections,
             QueueBackend store,
             DelayQueueProperties properties,
-            DelayListenerRegistry registry) {
+            Supplier<DelayListenerRegistry> registry) {
         this.connections = connections;
         this.store = store;
         this.properties = properties;
@@ -121,7 +122,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
      */
     private void warnOfUnknownTopics() {
         Set<String> unknown = new TreeSet<>(properties.topics().keySet());
-        unknown.removeAll(registry.topics());
+        unknown.removeAll(registry.get().topics());
         unknown.removeAll(checkedTopics);
         StoreUnavailableException away = null;
         for (String topic : unknown) {
@@ -174,7 +175,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     /** A lease is renewed after a third of it. One call that takes the whole timeout must not expire it. */
     private void warnOfShortLeases() {
         Duration least = properties.commandTimeout().multipliedBy(4);
-        registry.containers().stream()
+        registry.get().containers().stream()
                 .map(ListenerContainer::endpoint)
                 .filter(endpoint -> endpoint.lease().compareTo(least) < 0)
                 .forEach(endpoint -> log.warn(

@@ -39,6 +39,7 @@ import org.assertj.core.api.ThrowingConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -52,6 +53,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -320,6 +322,54 @@ class DelayQueueAutoConfigurationTests {
             assertThat(context.getBean(RedisConnections.class).getPhase())
                     .isLessThan(context.getBean(LettuceConnectionFactory.class).getPhase());
         });
+    }
+
+    /** A lifecycle bean starts the beans it depends on first, whatever their phase. */
+    @Test
+    void startsListenersLast() {
+        runner.withUserConfiguration(Orders.class, Late.class)
+                .withPropertyValues("delay-queue.auto-startup=true")
+                .run(context -> {
+                    context.stop();
+                    context.start();
+
+                    assertThat(context.getBean(DelayListenerRegistry.class).isRunning())
+                            .isTrue();
+                    assertThat(context.getBean(Late.class).wereListenersRunning).containsExactly(false, false);
+                });
+    }
+
+    /** Starts after most beans. */
+    static final class Late implements SmartLifecycle {
+
+        private final List<Boolean> wereListenersRunning = new ArrayList<>();
+        private final ObjectProvider<DelayListenerRegistry> listeners;
+        private boolean running;
+
+        Late(ObjectProvider<DelayListenerRegistry> listeners) {
+            this.listeners = listeners;
+        }
+
+        @Override
+        public void start() {
+            wereListenersRunning.add(listeners.getObject().isRunning());
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public int getPhase() {
+            return Integer.MAX_VALUE / 2;
+        }
     }
 
     @Test
