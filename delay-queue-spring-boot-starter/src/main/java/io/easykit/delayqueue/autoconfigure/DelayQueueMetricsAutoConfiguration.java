@@ -16,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 /** Auto-configuration of the queue's meters, if the application has a Micrometer registry. */
 @AutoConfiguration(
@@ -48,7 +49,9 @@ public final class DelayQueueMetricsAutoConfiguration {
         return new DelayQueueMeters(meters, numbers, registry::containers);
     }
 
+    /** No bean requests the gauges, so they would not exist in an application with lazy initialization. */
     @Bean
+    @Lazy(false)
     @ConditionalOnMissingBean
     OutboxGauges delayQueueOutboxGauges(MeterRegistry meters, DelayQueueEngine engine) {
         return new OutboxGauges(meters, engine.outbox());

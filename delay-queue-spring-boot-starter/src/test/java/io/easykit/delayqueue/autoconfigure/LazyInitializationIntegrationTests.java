@@ -49,6 +49,15 @@ class LazyInitializationIntegrationTests {
     }
 
     @Test
+    void hasTheMetersOfTheOutboxFromTheStart() {
+        runner.withPropertyValues("delay-queue.outbox.enabled=true", "spring.datasource.url=jdbc:h2:mem:lazy")
+                .run(context -> assertThat(context.getBean(MeterRegistry.class)
+                                .find("delayqueue.outbox.waiting")
+                                .gauge())
+                        .isNotNull());
+    }
+
+    @Test
     void publishesDeathsAsEvents() {
         runner.run(context -> {
             context.getBean(DelayQueueTemplate.class).send("failing", "x", Duration.ZERO);
