@@ -105,7 +105,8 @@ public record FlowLimits(@Nullable Rate rate, @Nullable Integer maxInFlight) {
 
         /** The burst is what a tenth of a second adds, and at least 1. */
         public static Rate of(int count, Duration per) {
-            boolean isPossible = count >= 1 && per.toMillis() >= 1;
+            boolean isPossible =
+                    count >= 1 && per.compareTo(Duration.ofMillis(1)) >= 0 && per.compareTo(LONGEST_PER) <= 0;
             long burst = isPossible ? count * DEFAULT_BURST.toMillis() / per.toMillis() : 1;
             return new Rate(count, per, (int) Math.max(1, Math.min(MAX_BURST, burst)));
         }

@@ -263,6 +263,7 @@ public record OutgoingMessage(
         public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(1);
 
         private static final int MOST_REPLICAS = 100;
+        private static final Duration SHORTEST = Duration.ofMillis(1);
         private static final Duration LONGEST = Duration.ofMinutes(1);
 
         public ReplicaWait {
@@ -271,7 +272,7 @@ public record OutgoingMessage(
                 throw new IllegalArgumentException(
                         "A wait for " + replicas + " replicas is not possible: give 1 to " + MOST_REPLICAS + ".");
             }
-            if (timeout.toMillis() < 1 || timeout.compareTo(LONGEST) > 0) {
+            if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
                 throw new IllegalArgumentException("A timeout of " + DurationText.of(timeout)
                         + " for replicas is not possible: give 1ms to 1m, for example 1s.");
             }

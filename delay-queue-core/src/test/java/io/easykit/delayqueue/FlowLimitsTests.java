@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.store.FlowShare;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,8 @@ class FlowLimitsTests {
         assertThatThrownBy(() -> hourly.withBurst(0)).hasMessageContaining("burst is 0: give 1 to 100000");
         assertThatThrownBy(() -> hourly.withBurst(10_000)).hasMessageContaining("more than a year to fill");
         assertThatThrownBy(() -> new Rate(1, Duration.ofDays(2), 1))
+                .hasMessageContaining("in a second, a minute or an hour");
+        assertThatThrownBy(() -> Rate.of(1, ChronoUnit.FOREVER.getDuration()))
                 .hasMessageContaining("in a second, a minute or an hour");
         assertThatThrownBy(() -> FlowLimits.maxInFlight(0)).hasMessageContaining("maxInFlight is 0: give 1 to 1000000");
     }

@@ -65,16 +65,22 @@ public final class JobRequest {
      * @param olderThan time since their death at least, at the start of the job, up to 3650 days; zero for any
      * @param text      part of their id, header values, or the beginning of the error or the body, without regard to case; null
      *                  for any: see {@link #containing}
-     * @param diedUntil latest time of death, or null for the start of the job
+     * @param diedUntil latest time of death, or null for the start of the job; a time before 1970 is 1970, and one that is too late
+     *                  for Redis is the latest possible one
      */
     public record Filter(
             @Nullable String group, Duration olderThan, @Nullable String text, @Nullable Instant diedUntil) {
 
         private static final Duration OLDEST = Duration.ofDays(3650);
+        private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
 
         public static final Filter ALL = new Filter(null, Duration.ZERO, null, null);
 
         public Filter {
+            if (diedUntil != null) {
+                diedUntil = diedUntil.isBefore(Instant.EPOCH) ? Instant.EPOCH : diedUntil;
+                diedUntil = diedUntil.isAfter(LATEST) ? LATEST : diedUntil;
+            }
             if (group != null && !group.matches("[0-9a-f]{16}")) {
                 throw new IllegalArgumentException("A group is named by its key of 16 hexadecimal digits.");
             }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.time;
 
+import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -87,19 +88,15 @@ public final class VirtualTime {
     /**
      * Lets time pass, and runs the tasks that become due on the calling thread before it returns.
      *
-     * @throws IllegalArgumentException if the duration is negative
+     * @throws IllegalArgumentException if the duration is negative, or ends more than 292 years after the begin
      * @throws IllegalStateException if a task calls this, if another thread advances for more than 30 s of real time, or if
      *     tasks plan others without end
      */
     public void advance(Duration duration) {
-        if (duration.isNegative()) {
-            throw new IllegalArgumentException(
-                    "Virtual time cannot go back by " + duration.negated().toMillis() + "ms"
-                            + ". Send messages that are due earlier, or advance in smaller steps.");
-        }
+        requireForward(duration);
         enter();
         try {
-            runUntil(nanos + duration.toNanos());
+            runUntil(after(duration));
         } finally {
             leave();
         }
@@ -114,7 +111,7 @@ public final class VirtualTime {
     public boolean advanceUntil(Duration limit, BooleanSupplier condition) {
         enter();
         try {
-            long end = nanos + limit.toNanos();
+            long end = after(limit);
             while (!condition.getAsBoolean()) {
                 if (!runNext(end)) {
                     moveTo(end);
@@ -146,7 +143,8 @@ public final class VirtualTime {
 
     /** Lets time pass in which nothing runs, such as that of a slow call. Tasks that become due run late. */
     public synchronized void skip(Duration duration) {
-        nanos += duration.toNanos();
+        requireForward(duration);
+        nanos = after(duration);
     }
 
     /** Plans a task. It runs when time has advanced so far. */
@@ -176,6 +174,24 @@ public final class VirtualTime {
      */
     public LoopExecutor loops(Executor steps) {
         return new VirtualLoops(this, steps);
+    }
+
+    private static void requireForward(Duration duration) {
+        if (duration.isNegative()) {
+            throw new IllegalArgumentException("Virtual time cannot go back by " + DurationText.of(duration.negated())
+                    + ". Send messages that are due earlier, or advance in smaller steps.");
+        }
+    }
+
+    private long after(Duration duration) {
+        try {
+            return Math.addExact(nanos, duration.toNanos());
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException(
+                    "Virtual time ends after 292 years, so it cannot advance by " + DurationText.of(duration)
+                            + ". Use earlier due times in the test.",
+                    e);
+        }
     }
 
     private void enter() {
@@ -222,7 +238,7 @@ public final class VirtualTime {
             if (advancing.getHoldCount() == 1) {
                 countAnew();
             }
-            runUntil(nanos + duration.toNanos());
+            runUntil(after(duration));
             return true;
         } finally {
             advancing.unlock();

@@ -298,9 +298,16 @@ class JobTests {
                         .done())
                 .isEqualTo(191);
         assertThat(dead()).isEqualTo(1);
-        assertThat(await(admin.start(JobRequest.purge(TOPIC).diedUntil(middle)).id())
+        for (Instant early : List.of(middle, Instant.MIN)) {
+            assertThat(await(admin.start(JobRequest.purge(TOPIC).diedUntil(early))
+                                    .id())
+                            .done())
+                    .isZero();
+        }
+        assertThat(await(admin.start(JobRequest.purge(TOPIC).diedUntil(Instant.MAX))
+                                .id())
                         .done())
-                .isZero();
+                .isEqualTo(1);
     }
 
     @Test

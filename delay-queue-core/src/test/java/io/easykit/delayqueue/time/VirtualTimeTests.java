@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -54,7 +55,22 @@ class VirtualTimeTests {
     void refusesToGoBack() {
         assertThatThrownBy(() -> time.advance(MINUTE.negated()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("cannot go back by 60000ms");
+                .hasMessageContaining("cannot go back by 1m");
+        assertThatThrownBy(() -> time.skip(MINUTE.negated()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cannot go back by 1m");
+    }
+
+    @Test
+    void refusesToPassItsEnd() {
+        Duration twoCenturies = Duration.ofDays(73_000);
+        time.advance(twoCenturies);
+        for (Duration more : List.of(twoCenturies, Duration.ofDays(110_000), ChronoUnit.FOREVER.getDuration())) {
+            assertThatThrownBy(() -> time.advance(more))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("ends after 292 years");
+        }
+        assertThat(time.nanos()).isEqualTo(twoCenturies.toNanos());
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.listener.TopicSettings.BackOff;
 import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -138,7 +139,10 @@ class TopicSettingsTests {
         assertThat(new TopicSettingsTable(TopicSettings.NONE, Map.of(), Duration.ZERO).replicaWait("any"))
                 .isNull();
         assertThatThrownBy(() -> replicas(-1, null).check()).hasMessageContaining("wait-for-replicas is -1");
-        assertThatThrownBy(() -> replicas(1, Duration.ofHours(1)).check()).hasMessageContaining("replica-timeout");
+        for (Duration tooLong : List.of(Duration.ofHours(1), ChronoUnit.FOREVER.getDuration())) {
+            assertThatThrownBy(() -> replicas(1, tooLong).check())
+                    .hasMessageContainingAll("replica-timeout", "Give 1ms to 1m");
+        }
     }
 
     @Test
