@@ -6,6 +6,7 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.Loader;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,7 +28,7 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
 
     @Override
     public @Nullable V load() throws Throwable {
-        return valueOf(spec, requireAsked(spec, loader.load(List.of(id)), Set.of(id)), id);
+        return valueOf(spec, requireAsked(spec, loader.load(List.of(id)), Collections.singleton(id)), id);
     }
 
     @Override

@@ -138,9 +138,18 @@ public final class LocalListeners {
                     throw broken;
                 }
                 String text = "It is no " + endpoint.type().getTypeName() + ".";
-                return Map.of("ok", false, "text", new EnglishText(says ? text + " " + unreadable.getMessage() : text));
+                return Map.of("ok", false, "text", new EnglishText(says ? text + " " + messageOf(unreadable) : text));
             }
         }
         return Map.of("ok", true);
+    }
+
+    /** The payload class may have made the exception, and its message as well. */
+    private static String messageOf(Throwable unreadable) {
+        try {
+            return String.valueOf(unreadable.getMessage());
+        } catch (Throwable own) {
+            return unreadable.getClass().getName();
+        }
     }
 }

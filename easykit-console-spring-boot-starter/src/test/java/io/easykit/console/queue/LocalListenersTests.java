@@ -57,6 +57,23 @@ class LocalListenersTests {
                 new StackOverflowError());
     }
 
+    /** As one whose text reads a field that is null. */
+    @Test
+    void reportsABodyWhoseExceptionHasNoText() {
+        RuntimeException failure = new IllegalStateException() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public String getMessage() {
+                throw new NullPointerException("no text");
+            }
+        };
+        LocalListeners listeners = listeners(
+                failure, ListenerEndpoint.builder("a", "charge", Charge.class).build());
+
+        assertThat(listeners.readable("charge", BODY, true)).containsEntry("ok", false);
+    }
+
     @Test
     void leavesOtherErrorsOfTheVirtualMachineToTheCaller() {
         LocalListeners listeners = listeners(
