@@ -4,10 +4,12 @@ import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
+import io.easykit.cache.aop.UpdateOperation.KeysBefore;
 import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallersKeys;
 import io.easykit.cache.style.RefusedUpdates;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -37,22 +39,24 @@ final class AsyncUpdate {
     }
 
     @Nullable Object run(CallStyle style) throws Throwable {
-        List<CacheKey<?>> first = operation.keysBefore(call);
+        List<CacheKey<?>> first = operation.keysBefore(call).keys();
         if (first.isEmpty() && !operation.applies(call)) {
             return invocation.proceed();
         }
         CallersKeys callers = new CallersKeys(first, call.getMethod());
         return style.run(place -> {
             Set<CacheKey<?>> keys = new LinkedHashSet<>(first);
+            List<UpdateOperation.Entry> unknown = new ArrayList<>();
             callers.pass(() -> {
-                List<CacheKey<?>> now = operation.keysBefore(call);
-                keys.addAll(now);
-                return now;
+                KeysBefore now = operation.keysBefore(call);
+                keys.addAll(now.keys());
+                unknown.addAll(now.unknown());
+                return now.keys();
             });
             if (place.isInTransaction()) {
                 throw inTransaction(keys);
             }
-            return update(List.copyOf(keys), place.update());
+            return update(new KeysBefore(List.copyOf(keys), unknown), place.update());
         });
     }
 
@@ -62,15 +66,15 @@ final class AsyncUpdate {
     }
 
     /** The thread has no transaction, and a serial cache begins none: the method may work on other threads. */
-    private @Nullable Object update(List<CacheKey<?>> keys, Awaiter awaiter) throws Throwable {
-        Action<Object, Throwable> action = () -> proceed(keys, awaiter);
-        return keys.isEmpty() ? action.run() : cache.updateInTransaction(keys, action);
+    private @Nullable Object update(KeysBefore before, Awaiter awaiter) throws Throwable {
+        Action<Object, Throwable> action = () -> proceed(before, awaiter);
+        return before.keys().isEmpty() ? action.run() : cache.updateInTransaction(before.keys(), action);
     }
 
-    private @Nullable Object proceed(List<CacheKey<?>> keys, Awaiter awaiter) throws Throwable {
+    private @Nullable Object proceed(KeysBefore before, Awaiter awaiter) throws Throwable {
         return operation.run(
                 call,
-                keys,
+                before,
                 () -> awaiter.await(ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone())),
                 cache::invalidate);
     }

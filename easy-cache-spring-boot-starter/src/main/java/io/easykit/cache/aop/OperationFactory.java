@@ -138,13 +138,7 @@ final class OperationFactory {
         usesResult[0] |= condition != null && condition.usesResult();
         Entry entry = new Entry(
                 () -> specs.apply(name).options().serial() != null,
-                call -> {
-                    CacheSpec<?> spec = specs.apply(name);
-                    if (key == null) {
-                        return List.of(spec.all());
-                    }
-                    return batch ? key.ofElements(spec, call) : List.of(key.of(spec, call));
-                },
+                new UpdateKeys(key, batch, () -> specs.apply(name)),
                 condition == null ? null : condition.expression());
         return new UpdateOperation.Declared(new DeclaredUpdate(where, name, texts, usesResult[0]), entry);
     }

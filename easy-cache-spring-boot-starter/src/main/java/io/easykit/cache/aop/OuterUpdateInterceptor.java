@@ -53,7 +53,7 @@ final class OuterUpdateInterceptor implements MethodInterceptor {
                 || !transactional.get().declareTransaction(call.getMethod(), call.implementationClass())) {
             return invocation.proceed();
         }
-        List<CacheKey<?>> keys = operation.keysBefore(call);
+        List<CacheKey<?>> keys = operation.keysBefore(call).keys();
         return cache.get().inOrder(keys, invocation::proceed);
     }
 }

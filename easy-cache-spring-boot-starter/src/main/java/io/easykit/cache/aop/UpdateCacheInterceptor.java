@@ -3,6 +3,7 @@ package io.easykit.cache.aop;
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCache;
+import io.easykit.cache.aop.UpdateOperation.KeysBefore;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -44,9 +45,10 @@ final class UpdateCacheInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         boolean joins = transactional.get().joinTransaction(call.getMethod(), call.implementationClass());
-        List<CacheKey<?>> keys = operation.keysBefore(call);
+        KeysBefore before = operation.keysBefore(call);
+        List<CacheKey<?>> keys = before.keys();
         Consumer<List<CacheKey<?>>> late = joins ? cache.get()::invalidateInTransaction : cache.get()::invalidate;
-        Action<Object, Throwable> action = () -> operation.run(call, keys, invocation::proceed, late);
+        Action<Object, Throwable> action = () -> operation.run(call, before, invocation::proceed, late);
         if (keys.isEmpty()) {
             return action.run();
         }

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,10 +42,18 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
                 .toList();
     }
 
-    List<CacheKey<?>> keysBefore(Call call) {
+    /**
+     * Keys before the method.
+     *
+     * @param unknown entries with a part that is null: the method may assign it, as the id of a new row
+     */
+    record KeysBefore(List<CacheKey<?>> keys, List<Entry> unknown) {}
+
+    KeysBefore keysBefore(Call call) {
         List<CacheKey<?>> keys = new ArrayList<>(before.size());
-        before.forEach(entry -> entry.addKey(call, keys));
-        return keys;
+        List<Entry> unknown =
+                before.stream().filter(entry -> !entry.addKnownKeys(call, keys)).toList();
+        return new KeysBefore(keys, unknown);
     }
 
     /** Whether the method may update an entry. Known before it, unless a condition is over its result. */
@@ -62,23 +69,19 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
     /**
      * Runs the method, and invalidates the keys that are known only after it.
      *
-     * @param prepared keys that were known before it
+     * @param before keys that were known before it, and are prepared
      * @param invalidation of the others
      */
-    @Nullable Object run(
-            Call call,
-            Collection<CacheKey<?>> prepared,
-            Action<Object, Throwable> method,
-            Consumer<List<CacheKey<?>>> invalidation)
+    @Nullable Object run(Call call, KeysBefore before, Action<Object, Throwable> method, Consumer<List<CacheKey<?>>> invalidation)
             throws Throwable {
         Object result;
         try {
             result = method.run();
         } catch (Throwable failure) {
-            invalidateAfter(failure, changedKeys(call, prepared), invalidation);
+            invalidateAfter(failure, changedKeys(call, before.keys), invalidation);
             throw failure;
         }
-        KeysAfter late = keysAfter(call.withResult(result), prepared);
+        KeysAfter late = keysAfter(call.withResult(result), before);
         if (!late.keys.isEmpty()) {
             invalidation.accept(late.keys);
         }
@@ -101,17 +104,26 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
     }
 
     /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
-    private KeysAfter keysAfter(Call call, Collection<CacheKey<?>> prepared) {
-        List<CacheKey<?>> keys = changedKeys(call, prepared);
+    private KeysAfter keysAfter(Call call, KeysBefore known) {
+        List<CacheKey<?>> keys = changedKeys(call, known.keys);
         Throwable problem = null;
         for (Entry entry : after) {
-            try {
-                entry.addKey(call, keys);
-            } catch (RuntimeException | Error failure) {
-                problem = problem == null ? failure : problem;
-            }
+            problem = problem(entry, call, keys, problem);
+        }
+        for (Entry entry : known.unknown) {
+            problem = problem(entry, call, new ArrayList<>(), problem);
         }
         return new KeysAfter(keys, problem);
+    }
+
+    private static @Nullable Throwable problem(
+            Entry entry, Call call, List<CacheKey<?>> keys, @Nullable Throwable earlier) {
+        try {
+            entry.addKeys(call, keys);
+            return earlier;
+        } catch (RuntimeException | Error failure) {
+            return earlier == null ? failure : earlier;
+        }
     }
 
     /** Keys that are others after the method: it has assigned an id, or the caller of a future has changed the argument. */
@@ -119,7 +131,7 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         List<CacheKey<?>> keys = new ArrayList<>();
         for (Entry entry : before) {
             try {
-                entry.addKey(call, keys);
+                boolean unused = entry.addKnownKeys(call, keys);
             } catch (RuntimeException gone) {
                 log.debug("A key of {} is not known any more after the method", call.getMethod(), gone);
             }
@@ -142,16 +154,28 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
      * @param serial whether its cache is serial; the cache may be declared later
      * @param condition null if there is none
      */
-    record Entry(BooleanSupplier serial, Function<Call, List<CacheKey<?>>> keysOf, @Nullable CallExpression condition) {
+    record Entry(BooleanSupplier serial, UpdateKeys keysOf, @Nullable CallExpression condition) {
 
         boolean applies(Call call) {
             return condition == null || condition.holds(call);
         }
 
-        void addKey(Call call, List<CacheKey<?>> keys) {
+        void addKeys(Call call, List<CacheKey<?>> keys) {
             if (applies(call)) {
-                keys.addAll(keysOf.apply(call));
+                keys.addAll(keysOf.of(call));
             }
+        }
+
+        /** Returns whether these are all. A serial update cannot take its turn later, so each part must be known. */
+        boolean addKnownKeys(Call call, List<CacheKey<?>> keys) {
+            if (!applies(call)) {
+                return true;
+            }
+            if (serial.getAsBoolean()) {
+                keys.addAll(keysOf.of(call));
+                return true;
+            }
+            return keysOf.addKnown(call, keys);
         }
     }
 }
