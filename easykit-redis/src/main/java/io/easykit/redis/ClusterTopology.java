@@ -1,11 +1,17 @@
 package io.easykit.redis;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +29,8 @@ final class ClusterTopology {
     private static final String SINGLE = "";
 
     private static final Logger log = LoggerFactory.getLogger(ClusterTopology.class);
+
+    private static final CompletableFuture<?> THERE = CompletableFuture.completedFuture(null);
 
     private final LettuceConnectionFactory factory;
     private final SharedConnection connection;
@@ -55,6 +63,36 @@ final class ClusterTopology {
         }
         RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
         return node == null ? SINGLE : node.getNodeId();
+    }
+
+    /**
+     * The connection over which a command with this key leaves: to the master of the slot in a cluster. Begins to connect if there
+     * is none. Completed for a command without a key ({@code {}}), which leaves over the first connection.
+     */
+    CompletableFuture<?> lineOf(byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
+        if (key.length == 0
+                || !(connectionOf(commands) instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
+            return THERE;
+        }
+        RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+        try {
+            // The driver fails a command of a slot without a master.
+            return master == null ? THERE : lineTo(master, cluster);
+        } catch (RuntimeException closed) {
+            return CompletableFuture.failedFuture(closed);
+        }
+    }
+
+    /** The same connection as that of commands for its slots, which is known by its address. */
+    static CompletableFuture<StatefulRedisConnection<byte[], byte[]>> lineTo(
+            RedisClusterNode master, StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+        return cluster.getConnectionAsync(
+                master.getUri().getHost(), master.getUri().getPort());
+    }
+
+    @SuppressWarnings("unchecked") // the commands carry bytes, so their connection does
+    static StatefulConnection<byte[], byte[]> connectionOf(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+        return ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection();
     }
 
     /** The masters that serve slots; empty if this is no cluster, or if there is no connection. Does not block. */

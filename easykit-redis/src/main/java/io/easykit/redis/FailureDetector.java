@@ -76,6 +76,9 @@ final class FailureDetector {
             ErrorReply error = ErrorReply.of(failure);
             if (error != null && error.isMendedByAnotherServer()) {
                 leave(watch, "its server replies " + error.code(), Duration.ZERO);
+            } else if (error != null && error.is("CLUSTERDOWN") && topology.client() != null) {
+                // It may be cut off from the other masters, which have promoted another server.
+                leave(watch, "its server replies " + error.code(), Duration.ZERO);
             }
             return;
         }

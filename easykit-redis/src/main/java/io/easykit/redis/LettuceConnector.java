@@ -8,6 +8,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -168,22 +169,19 @@ public final class LettuceConnector {
         try {
             return wait.get(reply, connectWait().plus(commandTimeout).plus(TIMER_SLACK));
         } catch (InterruptedException e) {
-            // A command that waits for the connection is not sent then: the caller may cancel it by another one.
+            // A command that waits for a connection is not sent then: the caller may cancel it by another one.
             reply.cancel(false);
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(e);
         } catch (ExecutionException e) {
             throw rethrown(e.getCause());
         } catch (TimeoutException e) {
-            throw noConnectionOrReply();
+            throw noReply();
         }
     }
 
-    /** Last resort: the future has its own timeout. */
-    private RedisException noConnectionOrReply() {
-        return connection.isConnecting()
-                ? new NotConnectedException("No connection to Redis in time", null)
-                : new RedisCommandTimeoutException("No reply within " + commandTimeout);
+    private RedisException noReply() {
+        return new RedisCommandTimeoutException("No reply within " + commandTimeout);
     }
 
     /**
@@ -200,17 +198,67 @@ public final class LettuceConnector {
         }
         if (attempt.isConnected()) {
             // Every cache hit passes here: only the stage that watches the reply is allocated.
-            return watched(key, asked, attempt.join(), command);
+            RedisClusterAsyncCommands<byte[], byte[]> redis = attempt.join();
+            CompletableFuture<?> line = topology.lineOf(key, redis);
+            if (line.isDone() && !line.isCompletedExceptionally()) {
+                return watched(key, asked, redis, command);
+            }
+        } else {
+            connection.want(asked);
         }
-        connection.want(asked);
+        return whenConnected(key, asked, attempt, command);
+    }
+
+    /**
+     * Sends the command once there is a connection, also to the server of its key. The driver of a cluster would queue it until
+     * then, without a timeout, and send what is queued in any order: also after its caller has given up, and behind the command
+     * by which the caller cancels it.
+     */
+    private <T> CompletionStage<T> whenConnected(
+            byte[] key,
+            long asked,
+            SharedConnection.Attempt attempt,
+            Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         Duration connectWait = connectWait();
-        CompletableFuture<T> reply = attempt.thenCompose(redis -> {
-            long now = System.nanoTime();
-            return now - asked < connectWait.toNanos()
-                    ? watched(key, now, redis, command)
-                    : CompletableFuture.failedFuture(new NotConnectedException("No connection to Redis in time", null));
-        });
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        var unused = attempt.thenCompose(redis -> lineOf(key, asked, redis))
+                .orTimeout(connectWait.toNanos(), TimeUnit.NANOSECONDS)
+                .whenComplete((redis, failure) -> {
+                    if (failure != null) {
+                        if (failure instanceof TimeoutException && attempt.isConnected()) {
+                            unanswered(key, asked);
+                        }
+                        reply.completeExceptionally(CallFailures.ofUnsent(CallFailures.unwrapped(failure)));
+                    } else if (!reply.isDone()) {
+                        send(key, redis, command, reply);
+                    }
+                });
         return reply.orTimeout(connectWait.plus(commandTimeout).toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private CompletionStage<RedisClusterAsyncCommands<byte[], byte[]>> lineOf(
+            byte[] key, long asked, RedisClusterAsyncCommands<byte[], byte[]> redis) {
+        return topology.lineOf(key, redis).handle((line, failure) -> {
+            if (failure != null) {
+                failures.failed(failures.watchOf(key), asked, failure);
+                throw new CompletionException(CallFailures.unwrapped(failure));
+            }
+            return redis;
+        });
+    }
+
+    private <T> void send(
+            byte[] key,
+            RedisClusterAsyncCommands<byte[], byte[]> redis,
+            Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command,
+            CompletableFuture<T> reply) {
+        var unused = watched(key, System.nanoTime(), redis, command).whenComplete((value, failure) -> {
+            if (failure == null) {
+                reply.complete(value);
+            } else {
+                reply.completeExceptionally(failure);
+            }
+        });
     }
 
     /**
@@ -266,7 +314,7 @@ public final class LettuceConnector {
             throw error;
         }
         if (failure instanceof TimeoutException) {
-            return noConnectionOrReply();
+            return noReply();
         }
         return new RedisException(failure);
     }

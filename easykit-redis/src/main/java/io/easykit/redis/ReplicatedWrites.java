@@ -1,6 +1,5 @@
 package io.easykit.redis;
 
-import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -170,28 +169,34 @@ public final class ReplicatedWrites implements AutoCloseable {
     /** A write must not be made whose {@code WAIT} is refused then. */
     private void requirePermission(Connections own, byte[] key) {
         if (!permitted) {
-            own.connector.await(key, commands -> onMaster(key, commands)
-                    .thenCompose(master -> master.async().waitForReplication(0, 1)));
+            try {
+                own.connector.await(key, commands -> onMaster(key, commands)
+                        .thenCompose(master -> master.async().waitForReplication(0, 1)));
+            } catch (RedisCommandExecutionException refused) {
+                if (!isReplica(refused)) {
+                    throw refused;
+                }
+                return; // the write is refused as one to a replica, which has the connection made again
+            }
             permitted = true;
         }
     }
 
+    private static boolean isReplica(RedisCommandExecutionException refused) {
+        return String.valueOf(refused.getMessage()).contains("WAIT cannot be used with replica");
+    }
+
     private static CompletionStage<StatefulRedisConnection<byte[], byte[]>> onMaster(
             byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
-        StatefulConnection<byte[], byte[]> connection = connectionOf(commands);
+        StatefulConnection<byte[], byte[]> connection = ClusterTopology.connectionOf(commands);
         if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
             RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
             return node == null
                     ? CompletableFuture.failedFuture(new PartitionSelectorException(
                             "No master serves slot " + SlotHash.getSlot(key), cluster.getPartitions()))
-                    : cluster.getConnectionAsync(node.getNodeId());
+                    : ClusterTopology.lineTo(node, cluster);
         }
         return CompletableFuture.completedFuture((StatefulRedisConnection<byte[], byte[]>) connection);
-    }
-
-    @SuppressWarnings("unchecked") // the commands carry bytes, so their connection does
-    private static StatefulConnection<byte[], byte[]> connectionOf(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-        return ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection();
     }
 
     /** Commands that are sent to one server of a cluster are not redirected, and the driver does not notice that it should be. */

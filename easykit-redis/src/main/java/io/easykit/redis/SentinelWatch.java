@@ -131,7 +131,12 @@ final class SentinelWatch {
             return;
         }
         StatefulRedisSentinelConnection<String, String> present = sentinel;
-        if (present == null || !present.isOpen()) {
+        if (present != null && !present.isOpen()) {
+            // The driver would connect it again, beside the next one.
+            leave(present);
+            present = null;
+        }
+        if (present == null) {
             if (now - connectAt >= 0) {
                 connectAt = now + CONNECT_PAUSE.toNanos();
                 connect(now);

@@ -88,12 +88,6 @@ final class SharedConnection {
         return present != null && present.isConnected() && !present.isOver();
     }
 
-    /** Whether an attempt to connect is under way. */
-    boolean isConnecting() {
-        Attempt present = connection.get();
-        return present != null && !present.isDone();
-    }
-
     /** Keeps attempts to connect going for some time after this one. */
     void want(long now) {
         wantedAt = now;

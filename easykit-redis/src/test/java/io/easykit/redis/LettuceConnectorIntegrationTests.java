@@ -39,6 +39,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -150,6 +152,38 @@ class LettuceConnectorIntegrationTests {
         assertThatThrownBy(() -> write.get(30, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(RedisCommandInterruptedException.class);
         line.heal();
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
+    }
+
+    /** The driver keeps commands for a node of a cluster that it is connecting to, and sends them in any order. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void sendsNoCommandToANodeAfterItsCallerHasGivenUp(boolean isInterrupted) throws Exception {
+        RedisServer master = CLUSTER.masters().get(0);
+        TcpProxy line = open(TcpProxy.to(master));
+        LettuceConnector connector = connector(
+                factory(
+                        new RedisClusterConfiguration(
+                                List.of(CLUSTER.addresses().split(",", -1))),
+                        through(line, master)),
+                NEVER);
+        byte[] key = keyOn(master);
+        byte[] other = keyOn(CLUSTER.masters().get(1));
+        await().atMost(PATIENCE).until(() -> pings(connector, other));
+        line.freeze();
+        FutureTask<Long> write = new FutureTask<>(() -> connector.<Long>await(key, commands -> commands.incr(key)));
+        Thread caller = new Thread(write);
+        caller.start();
+        if (isInterrupted) {
+            await().until(caller::getState, Thread.State.TIMED_WAITING::equals);
+            caller.interrupt();
+        }
+
+        assertThatThrownBy(() -> write.get(30, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(
+                        isInterrupted ? RedisCommandInterruptedException.class : NotConnectedException.class);
+        line.heal();
+
         await().atMost(PATIENCE).until(() -> pings(connector, key));
     }
 

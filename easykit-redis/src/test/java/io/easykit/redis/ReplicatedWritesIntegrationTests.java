@@ -97,6 +97,22 @@ class ReplicatedWritesIntegrationTests {
         assertThat(write(writes, "key").reply()).isEqualTo("OK");
     }
 
+    /** Before its first write it asks whether it may wait, which a replica refuses with an error of its own. */
+    @Test
+    void leavesAReplicaWithItsFirstWrite() {
+        RedisServer former = open(RedisServer.start());
+        RedisServer promoted = open(RedisServer.start());
+        TcpProxy line = open(TcpProxy.to(former));
+        former.replicaOf(promoted);
+        ReplicatedWrites writes =
+                writes(new RedisStandaloneConfiguration(line.host(), line.port()), DefaultClientResources.builder());
+
+        assertThatThrownBy(() -> write(writes, "key")).hasMessageContaining("READONLY");
+        line.redirect(promoted);
+
+        await().atMost(PATIENCE).until(() -> isWritten(writes, "key"));
+    }
+
     /** The caller may cancel the write over another connection, and would do so too early. */
     @Test
     void sendsNoWriteWhoseCallerWasInterruptedBeforeItLeft() throws Exception {

@@ -119,6 +119,23 @@ class SentinelWatchTests {
         assertThat(replacements.get()).isLessThan(7);
     }
 
+    /** The driver would make a lost connection again by itself. */
+    @Test
+    void leavesNoConnectionToASentinelThatItHasLeft() throws IOException {
+        try (NamingSentinel first = new NamingSentinel(PROMOTED);
+                NamingSentinel second = new NamingSentinel(PROMOTED)) {
+            start(first, second);
+            query(1, 3);
+            first.refuse(true);
+            query(4, 7);
+            first.refuse(false);
+            int before = first.accepted.get();
+
+            // It would try again after half a second at most.
+            await().during(Duration.ofSeconds(1)).until(() -> first.accepted.get() == before);
+        }
+    }
+
     /** The sentinels have another name for its server than the driver. */
     @Test
     void leavesAMasterMoreAndMoreRarelyIfNewConnectionsLeadToItAgain() throws IOException {
@@ -188,6 +205,7 @@ class SentinelWatchTests {
 
         private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         private final Queue<Socket> clients = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger accepted = new AtomicInteger();
         private volatile boolean refuses;
         private volatile int named;
 
@@ -222,6 +240,7 @@ class SentinelWatchTests {
                 if (refuses) {
                     client.close();
                 } else {
+                    accepted.incrementAndGet();
                     clients.add(client);
                     daemon(() -> reply(client));
                 }
