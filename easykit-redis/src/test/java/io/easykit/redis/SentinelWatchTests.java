@@ -126,13 +126,14 @@ class SentinelWatchTests {
                 NamingSentinel second = new NamingSentinel(PROMOTED)) {
             start(first, second);
             query(1, 3);
+            int before = first.attempts.get();
             first.refuse(true);
+            await().until(() -> first.attempts.get() > before);
             query(4, 7);
-            first.refuse(false);
-            int before = first.accepted.get();
+            int left = first.attempts.get();
 
             // It would try again after half a second at most.
-            await().during(Duration.ofSeconds(1)).until(() -> first.accepted.get() == before);
+            await().during(Duration.ofSeconds(1)).until(() -> first.attempts.get() == left);
         }
     }
 
@@ -205,7 +206,7 @@ class SentinelWatchTests {
 
         private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         private final Queue<Socket> clients = new ConcurrentLinkedQueue<>();
-        private final AtomicInteger accepted = new AtomicInteger();
+        private final AtomicInteger attempts = new AtomicInteger();
         private volatile boolean refuses;
         private volatile int named;
 
@@ -237,10 +238,10 @@ class SentinelWatchTests {
         private void acceptAll() throws IOException {
             while (true) {
                 Socket client = server.accept();
+                attempts.incrementAndGet();
                 if (refuses) {
                     client.close();
                 } else {
-                    accepted.incrementAndGet();
                     clients.add(client);
                     daemon(() -> reply(client));
                 }
