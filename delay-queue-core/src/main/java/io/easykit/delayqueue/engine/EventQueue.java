@@ -79,6 +79,8 @@ final class EventQueue implements LoopExecutor.Step {
     public long run() {
         for (DelayQueueEvent event = next(); event != null; event = next()) {
             events.emit(event);
+            // An interrupt was meant for this event's listener. The next one must not find it.
+            var unused = Thread.interrupted();
         }
         synchronized (this) {
             return closed ? LoopExecutor.END : LoopExecutor.NEVER;

@@ -128,6 +128,8 @@ public interface LoopExecutor {
                     }
                     woken.set(false);
                     rest = step();
+                    // Left behind by code of the application. It would keep the thread from resting.
+                    var unused = Thread.interrupted();
                 }
             }
 

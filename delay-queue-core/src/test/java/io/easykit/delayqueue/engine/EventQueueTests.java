@@ -11,6 +11,9 @@ import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -66,6 +69,31 @@ class EventQueueTests {
 
     private static DelayQueueEvent event(int i) {
         return new DelayQueueEvent.LeaseLost("orders", "close", "m" + i);
+    }
+
+    /** As code leaves it behind that cancels a task which the calling thread runs. */
+    @Test
+    void anInterruptThatAListenerLeavesBehindReachesNoOtherEvent() throws InterruptedException {
+        List<Boolean> interrupted = new CopyOnWriteArrayList<>();
+        CountDownLatch both = new CountDownLatch(2);
+        EventQueue onThreads = new EventQueue(
+                new Events(
+                        List.of(() -> List.of(new DelayQueueListener() {
+                            @Override
+                            public void onEvent(DelayQueueEvent event) {
+                                interrupted.add(Thread.currentThread().isInterrupted());
+                                Thread.currentThread().interrupt();
+                                both.countDown();
+                            }
+                        })),
+                        new RepeatedLines(System::nanoTime)),
+                LoopExecutor.THREADS);
+
+        onThreads.emit(event(1));
+        onThreads.emit(event(2));
+
+        assertThat(both.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(interrupted).containsExactly(false, false);
     }
 
     @Test

@@ -2,8 +2,8 @@ package io.easykit.delayqueue.autoconfigure;
 
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
@@ -16,7 +16,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 final class ApplicationEvents implements DelayQueueListener, ApplicationListener<ContextRefreshedEvent> {
 
     private final ApplicationEventPublisher publisher;
-    private @Nullable List<DelayQueueEvent> kept = new ArrayList<>();
+    private @Nullable Queue<DelayQueueEvent> kept = new ArrayDeque<>();
 
     ApplicationEvents(ApplicationEventPublisher publisher) {
         this.publisher = publisher;
@@ -40,7 +40,9 @@ final class ApplicationEvents implements DelayQueueListener, ApplicationListener
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext() == publisher) {
-            taken().forEach(publisher::publishEvent);
+            for (DelayQueueEvent next = takeKept(); next != null; next = takeKept()) {
+                publisher.publishEvent(next);
+            }
         }
     }
 
@@ -54,9 +56,12 @@ final class ApplicationEvents implements DelayQueueListener, ApplicationListener
         return kept != null && kept.add(event);
     }
 
-    private synchronized List<DelayQueueEvent> taken() {
-        List<DelayQueueEvent> all = kept == null ? List.of() : kept;
-        kept = null;
-        return all;
+    /** Returns null when none is left; from then on no event is kept. */
+    private synchronized @Nullable DelayQueueEvent takeKept() {
+        DelayQueueEvent first = kept == null ? null : kept.poll();
+        if (first == null) {
+            kept = null;
+        }
+        return first;
     }
 }
