@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.DegradedOptions;
@@ -31,7 +30,6 @@ final class CacheCluster implements ClusterUpkeep {
     private static final Logger log = LoggerFactory.getLogger(CacheCluster.class);
 
     private final String id;
-    private final CacheListener listener;
     private final ClusterAvailability availability;
     private final GuardedStore store;
     private final Epochs epochs;
@@ -62,10 +60,10 @@ final class CacheCluster implements ClusterUpkeep {
             EngineContext engine) {
         DegradedOptions degraded = options.degraded();
         this.id = id;
-        this.listener = engine.listener();
         this.ticker = engine.ticker();
         this.lateCommits = new LateCommits(degraded.maxPendingInvalidations(), ticker);
-        this.availability = new ClusterAvailability(id, options.circuitBreaker(), ticker, this::onAvailability);
+        this.availability =
+                new ClusterAvailability(id, options.circuitBreaker(), ticker, this::onAvailability, engine.listener());
         this.near = new NearEntries(levels.near);
         EntryStore evicting = new NearStore(store, near);
         this.store = new GuardedStore(evicting, availability, new RecentInvalidations(ticker));
@@ -333,17 +331,11 @@ final class CacheCluster implements ClusterUpkeep {
     /** Clears the levels: updates of other nodes did not reach them before the change. */
     private void onAvailability(ClusterAvailability.Change change) {
         near.clear();
-        Availability.State state = change.state();
-        if (state == Availability.State.AVAILABLE) {
+        if (change.state() == Availability.State.AVAILABLE) {
             limit.onAvailable(store.availability().state() == Availability.State.AVAILABLE);
             local.clear();
         } else {
             limit.onUnavailable();
-        }
-        if (change.slots().isEmpty()) {
-            listener.onAvailability(id, state);
-        } else {
-            listener.onMasterAvailability(id, change.slots(), state);
         }
     }
 }

@@ -2,14 +2,17 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,14 +31,27 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     private final Ticker ticker;
     private final Consumer<Change> onChange;
 
+    private final CacheListener listener;
     private final RateLimitedLog delayLine;
     private final RateLimitedLog singleLine;
 
+    private final Queue<Change> untold = new ArrayDeque<>(); // guarded by this, as the next one
+    private boolean telling;
     private volatile Parts parts;
     private volatile @Nullable State forced;
 
-    ClusterAvailability(String clusterId, CircuitBreakerOptions options, Ticker ticker, Consumer<Change> onChange) {
+    /**
+     * @param onChange takes each change at once, before another one, and returns soon
+     * @param listener is told of each change soon, without a lock
+     */
+    ClusterAvailability(
+            String clusterId,
+            CircuitBreakerOptions options,
+            Ticker ticker,
+            Consumer<Change> onChange,
+            CacheListener listener) {
         this.clusterId = clusterId;
+        this.listener = listener;
         this.options = options;
         this.ticker = ticker;
         this.onChange = onChange;
@@ -206,20 +222,49 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     private void changing(Runnable change) {
-        List<Change> changes = new ArrayList<>();
         synchronized (this) {
             State before = state();
             Map<String, State> mastersBefore = masters();
             change.run();
             masters().forEach((slots, state) -> {
                 if (mastersBefore.getOrDefault(slots, state) != state) {
-                    changes.add(new Change(slots, state));
+                    changed(new Change(slots, state));
                 }
             });
             if (state() != before) {
-                changes.add(new Change("", state()));
+                changed(new Change("", state()));
             }
         }
-        changes.forEach(onChange);
+        tell();
+    }
+
+    private void changed(Change change) {
+        onChange.accept(change);
+        untold.add(change);
+    }
+
+    /** In the order of the changes, by one thread at a time: a listener may be slow. */
+    private void tell() {
+        for (Change next = nextToTell(); next != null; next = nextToTell()) {
+            try {
+                if (next.slots().isEmpty()) {
+                    listener.onAvailability(clusterId, next.state());
+                } else {
+                    listener.onMasterAvailability(clusterId, next.slots(), next.state());
+                }
+            } finally {
+                toldNext();
+            }
+        }
+    }
+
+    private synchronized @Nullable Change nextToTell() {
+        Change next = telling ? null : untold.poll();
+        telling |= next != null;
+        return next;
+    }
+
+    private synchronized void toldNext() {
+        telling = false;
     }
 }

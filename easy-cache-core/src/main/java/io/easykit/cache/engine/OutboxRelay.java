@@ -123,7 +123,16 @@ final class OutboxRelay {
 
     private void schedule(Scheduler executor, Duration delay) {
         try {
-            executor.schedule(() -> schedule(executor, round()), delay.toNanos());
+            executor.schedule(
+                    () -> {
+                        Duration next = INTERVAL;
+                        try {
+                            next = round();
+                        } finally {
+                            schedule(executor, next);
+                        }
+                    },
+                    delay.toNanos());
         } catch (RejectedExecutionException stopped) {
             log.debug("The outbox relay of Redis '{}' was stopped", delivery.clusterId());
         }

@@ -140,12 +140,7 @@ final class RecoveryWorker {
 
     /** Does not wait for the next round: an invalidation was kept back although the cluster is available. */
     void submitDelivery() {
-        if (deliveryQueued.compareAndSet(false, true)) {
-            after(Duration.ZERO, () -> {
-                deliveryQueued.set(false);
-                safely(this::catchUp);
-            });
-        }
+        once(deliveryQueued, Duration.ZERO, () -> safely(this::catchUp));
     }
 
     /** A new connection may lead to another master. A probe over it need not wait for its turn. */
@@ -157,24 +152,45 @@ final class RecoveryWorker {
         startingUntil = ticker.nanoTime() + STARTING.toNanos();
         submitDelivery();
         if (!breaker.mayRead()) {
-            after(Duration.ZERO, this::tick);
+            var unused = after(Duration.ZERO, this::tick);
         }
     }
 
-    /** Does not wait for the next round. */
-    private void afterPause(Runnable task) {
-        after(options.probeInterval().dividedBy(CONFIRMATIONS), task);
+    /** For what does not wait for the next round. */
+    private Duration pause() {
+        return options.probeInterval().dividedBy(CONFIRMATIONS);
     }
 
-    /** Does nothing while the worker is stopped. */
-    private void after(Duration pause, Runnable task) {
+    private void tickSoon() {
+        var unused = after(pause(), this::tick);
+    }
+
+    /** Runs a task after a pause, unless it is queued already. */
+    private void once(AtomicBoolean queued, Duration pause, Runnable task) {
+        if (!queued.compareAndSet(false, true)) {
+            return;
+        }
+        boolean scheduled = after(pause, () -> {
+            queued.set(false);
+            task.run();
+        });
+        if (!scheduled) {
+            queued.set(false);
+        }
+    }
+
+    /** Does nothing while the worker is stopped, and returns false then. */
+    private boolean after(Duration pause, Runnable task) {
         Scheduler running = thread;
-        if (running != null) {
-            try {
-                running.schedule(task, pause.toNanos());
-            } catch (RejectedExecutionException stopped) {
-                log.debug("The recovery worker of Redis '{}' was just stopped", delivery.clusterId());
-            }
+        if (running == null) {
+            return false;
+        }
+        try {
+            running.schedule(task, pause.toNanos());
+            return true;
+        } catch (RejectedExecutionException stopped) {
+            log.debug("The recovery worker of Redis '{}' was just stopped", delivery.clusterId());
+            return false;
         }
     }
 
@@ -240,7 +256,7 @@ final class RecoveryWorker {
                 failedTicks = 0;
                 breaker.unavailable(away);
                 // The rounds failed for seconds before this, so another server may have been promoted meanwhile.
-                afterPause(this::tick);
+                tickSoon();
             }
             throw away;
         }
@@ -265,16 +281,13 @@ final class RecoveryWorker {
             if (probes >= options.probesToRecover()) {
                 recover();
             } else {
-                afterPause(this::tick);
+                tickSoon();
             }
         } catch (StoreUnavailableException away) {
             probes = 0;
             breaker.unavailable(away);
-            if (ticker.nanoTime() - startingUntil < 0 && probeQueued.compareAndSet(false, true)) {
-                afterPause(() -> {
-                    probeQueued.set(false);
-                    tick();
-                });
+            if (ticker.nanoTime() - startingUntil < 0) {
+                once(probeQueued, pause(), this::tick);
             }
             throw away;
         }
@@ -319,12 +332,7 @@ final class RecoveryWorker {
     }
 
     private void repeatSoon() {
-        if (repetitionQueued.compareAndSet(false, true)) {
-            afterPause(() -> {
-                repetitionQueued.set(false);
-                safely(this::catchUp);
-            });
-        }
+        once(repetitionQueued, pause(), () -> safely(this::catchUp));
     }
 
     private void repeat() {

@@ -84,7 +84,7 @@ final class UncachedAsyncCalls implements AsyncEasyCache {
                 boolean wrapped = failure instanceof CompletionException && failure.getCause() != null;
                 future.completeExceptionally(wrapped ? failure.getCause() : failure);
             }
-        } catch (RuntimeException unfit) {
+        } catch (Throwable unfit) {
             future.completeExceptionally(unfit);
         }
     }

@@ -29,7 +29,15 @@ final class ThreadScheduler implements EngineTime.Scheduler {
 
     @Override
     public void repeat(Runnable task, long delayNanos) {
-        var unused = executor.scheduleWithFixedDelay(task, 0, delayNanos, TimeUnit.NANOSECONDS);
+        var unused = executor.scheduleWithFixedDelay(() -> run(task), 0, delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable failure) {
+            // The task has reported it, unless that has failed for lack of memory. A task that throws is not run again.
+        }
     }
 
     @Override

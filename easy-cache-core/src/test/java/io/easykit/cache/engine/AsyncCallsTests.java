@@ -18,11 +18,13 @@ import io.easykit.cache.memory.Operation;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -540,6 +542,16 @@ class AsyncCallsTests {
                                 List.of(2, 1, 2),
                                 ids -> CompletableFuture.completedFuture(Map.of(1, "a", 2, "b" + ids)))))
                 .isEqualTo(Map.of(2, "b[2, 1]", 1, "a"));
+        NoClassDefFoundError error = new NoClassDefFoundError("of a value");
+        Map<Integer, String> broken = new AbstractMap<>() {
+            @Override
+            public Set<Entry<Integer, String>> entrySet() {
+                throw error;
+            }
+        };
+        assertThat(failure(off.async()
+                        .fetchAll(Workbench.ap(), List.of(1), ids -> CompletableFuture.completedFuture(broken))))
+                .isSameAs(error);
         assertThat(failure(off.async().fetchAll(Workbench.ap(), Arrays.asList(1, null), ids -> null)))
                 .isInstanceOf(InvalidCacheKeyException.class);
     }

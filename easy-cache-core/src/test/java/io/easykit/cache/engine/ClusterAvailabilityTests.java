@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.InvalidCacheOptionsException;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class ClusterAvailabilityTests {
@@ -17,11 +22,18 @@ class ClusterAvailabilityTests {
     private final StoreUnavailableException serverFailure = new StoreUnavailableException("ill", true, null);
 
     private final List<State> changes = new ArrayList<>();
+    private Consumer<State> listener = state -> {};
     private final ClusterAvailability availability = new ClusterAvailability(
             "default",
             new CircuitBreakerOptions(Duration.ofSeconds(10), 0.5, 2, Duration.ofSeconds(1), 3),
             new ManualClock(),
-            change -> changes.add(change.state()));
+            change -> changes.add(change.state()),
+            new CacheListener() {
+                @Override
+                public void onAvailability(String clusterId, State state) {
+                    listener.accept(state);
+                }
+            });
     private final CircuitBreaker breaker = availability.breakers().get(0);
 
     @Test
@@ -32,6 +44,40 @@ class ClusterAvailabilityTests {
         assertMay(false, false);
         breaker.failed(serverFailure);
         assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    /** The first change is told on a thread that is slow; the next one happens meanwhile. */
+    @Test
+    void tellsOfChangesInTheirOrder() throws Exception {
+        List<State> told = new CopyOnWriteArrayList<>();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        listener = state -> {
+            if (state == State.UNAVAILABLE) {
+                entered.countDown();
+                assertThat(awaited(goOn)).isTrue();
+            }
+            told.add(state);
+        };
+        Thread slow = new Thread(() -> breaker.unavailable(serverFailure));
+        slow.start();
+        assertThat(awaited(entered)).isTrue();
+
+        breaker.recovering();
+        breaker.recovered();
+        assertThat(changes).as("at once").containsExactly(State.UNAVAILABLE, State.AVAILABLE);
+        goOn.countDown();
+        slow.join();
+
+        assertThat(told).containsExactly(State.UNAVAILABLE, State.AVAILABLE);
+    }
+
+    private static boolean awaited(CountDownLatch latch) {
+        try {
+            return latch.await(30, TimeUnit.SECONDS);
+        } catch (InterruptedException stop) {
+            throw new AssertionError(stop);
+        }
     }
 
     @Test

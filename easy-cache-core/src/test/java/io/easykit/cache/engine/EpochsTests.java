@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.memory.FaultyCacheStore;
 import io.easykit.cache.memory.Operation;
@@ -18,7 +19,8 @@ class EpochsTests {
     private final ManualClock clock = new ManualClock();
     private final Epochs epochs = new Epochs(
             store,
-            new ClusterAvailability("default", CircuitBreakerOptions.defaults(), clock, change -> {}),
+            new ClusterAvailability(
+                    "default", CircuitBreakerOptions.defaults(), clock, change -> {}, new CacheListener() {}),
             raises::incrementAndGet,
             clock);
     private final CacheKey<String> key = Workbench.ap().key(1);

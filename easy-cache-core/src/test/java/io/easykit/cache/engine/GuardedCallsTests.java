@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.Availability.State;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Operation;
@@ -23,7 +24,8 @@ class GuardedCallsTests {
             "default",
             new CircuitBreakerOptions(Duration.ofSeconds(10), 1, 2, Duration.ofSeconds(1), 3),
             bench.clock,
-            change -> {});
+            change -> {},
+            new CacheListener() {});
 
     private final GuardedStore store =
             new GuardedStore(bench.store, availability, new RecentInvalidations(bench.clock));
