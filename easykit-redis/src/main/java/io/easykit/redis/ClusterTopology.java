@@ -3,6 +3,7 @@ package io.easykit.redis;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.PartitionSelectorException;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,15 +85,29 @@ final class ClusterTopology {
         }
     }
 
+    /** The connection to the master of a key; the only one if this is no cluster. */
+    static CompletionStage<StatefulRedisConnection<byte[], byte[]>> onMaster(
+            byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
+        StatefulConnection<byte[], byte[]> connection = connectionOf(commands);
+        if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+            return node == null
+                    ? CompletableFuture.failedFuture(new PartitionSelectorException(
+                            "No master serves slot " + SlotHash.getSlot(key), cluster.getPartitions()))
+                    : lineTo(node, cluster);
+        }
+        return CompletableFuture.completedFuture((StatefulRedisConnection<byte[], byte[]>) connection);
+    }
+
     /** The same connection as that of commands for its slots, which is known by its address. */
-    static CompletableFuture<StatefulRedisConnection<byte[], byte[]>> lineTo(
+    private static CompletableFuture<StatefulRedisConnection<byte[], byte[]>> lineTo(
             RedisClusterNode master, StatefulRedisClusterConnection<byte[], byte[]> cluster) {
         return cluster.getConnectionAsync(
                 master.getUri().getHost(), master.getUri().getPort());
     }
 
     @SuppressWarnings("unchecked") // the commands carry bytes, so their connection does
-    static StatefulConnection<byte[], byte[]> connectionOf(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+    private static StatefulConnection<byte[], byte[]> connectionOf(RedisClusterAsyncCommands<byte[], byte[]> commands) {
         return ((AbstractRedisAsyncCommands<byte[], byte[]>) commands).getConnection();
     }
 

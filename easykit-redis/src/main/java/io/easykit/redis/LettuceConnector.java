@@ -212,7 +212,7 @@ public final class LettuceConnector {
     /**
      * Sends the command once there is a connection, also to the server of its key. The driver of a cluster would queue it until
      * then, without a timeout, and send what is queued in any order: also after its caller has given up, and behind the command
-     * by which the caller cancels it.
+     * by which the caller cancels it. A command whose connection came late has less time for its reply.
      */
     private <T> CompletionStage<T> whenConnected(
             byte[] key,
@@ -220,12 +220,15 @@ public final class LettuceConnector {
             SharedConnection.Attempt attempt,
             Function<RedisClusterAsyncCommands<byte[], byte[]>, ? extends CompletionStage<T>> command) {
         Duration connectWait = connectWait();
+        Duration most = connectWait.plus(commandTimeout);
         CompletableFuture<T> reply = new CompletableFuture<>();
-        var unused = attempt.thenCompose(redis -> lineOf(key, asked, redis))
-                .orTimeout(connectWait.toNanos(), TimeUnit.NANOSECONDS)
+        var unused = attempt.thenCompose(redis -> System.nanoTime() - asked < connectWait.toNanos()
+                        ? lineOf(key, asked, redis)
+                        : CompletableFuture.failedFuture(new TimeoutException()))
+                .orTimeout(most.toNanos(), TimeUnit.NANOSECONDS)
                 .whenComplete((redis, failure) -> {
                     if (failure != null) {
-                        if (failure instanceof TimeoutException && attempt.isConnected()) {
+                        if (CallFailures.unwrapped(failure) instanceof TimeoutException && attempt.isConnected()) {
                             unanswered(key, asked);
                         }
                         reply.completeExceptionally(CallFailures.ofUnsent(CallFailures.unwrapped(failure)));
@@ -233,7 +236,7 @@ public final class LettuceConnector {
                         send(key, redis, command, reply);
                     }
                 });
-        return reply.orTimeout(connectWait.plus(commandTimeout).toNanos(), TimeUnit.NANOSECONDS);
+        return reply.orTimeout(most.plus(TIMER_SLACK).toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private CompletionStage<RedisClusterAsyncCommands<byte[], byte[]>> lineOf(

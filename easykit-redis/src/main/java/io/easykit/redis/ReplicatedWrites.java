@@ -4,14 +4,8 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.cluster.PartitionSelectorException;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
@@ -170,7 +164,7 @@ public final class ReplicatedWrites implements AutoCloseable {
     private void requirePermission(Connections own, byte[] key) {
         if (!permitted) {
             try {
-                own.connector.await(key, commands -> onMaster(key, commands)
+                own.connector.await(key, commands -> ClusterTopology.onMaster(key, commands)
                         .thenCompose(master -> master.async().waitForReplication(0, 1)));
             } catch (RedisCommandExecutionException refused) {
                 if (!isReplica(refused)) {
@@ -184,19 +178,6 @@ public final class ReplicatedWrites implements AutoCloseable {
 
     private static boolean isReplica(RedisCommandExecutionException refused) {
         return String.valueOf(refused.getMessage()).contains("WAIT cannot be used with replica");
-    }
-
-    private static CompletionStage<StatefulRedisConnection<byte[], byte[]>> onMaster(
-            byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
-        StatefulConnection<byte[], byte[]> connection = ClusterTopology.connectionOf(commands);
-        if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
-            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
-            return node == null
-                    ? CompletableFuture.failedFuture(new PartitionSelectorException(
-                            "No master serves slot " + SlotHash.getSlot(key), cluster.getPartitions()))
-                    : ClusterTopology.lineTo(node, cluster);
-        }
-        return CompletableFuture.completedFuture((StatefulRedisConnection<byte[], byte[]>) connection);
     }
 
     /** Commands that are sent to one server of a cluster are not redirected, and the driver does not notice that it should be. */
@@ -287,7 +268,7 @@ public final class ReplicatedWrites implements AutoCloseable {
             }
             byte[] key = batch.get(0).key;
             own.connector
-                    .call(key, commands -> onMaster(key, commands)
+                    .call(key, commands -> ClusterTopology.onMaster(key, commands)
                             .thenCompose(master ->
                                     send(batch.stream().filter(Write::decide).toList(), master)))
                     .whenComplete((done, failure) -> {
