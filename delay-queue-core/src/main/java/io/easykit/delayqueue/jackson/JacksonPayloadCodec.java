@@ -55,8 +55,8 @@ public final class JacksonPayloadCodec implements PayloadCodec {
      *       properties are ignored, as Jackson 3 does by itself.
      *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, times keep their zone, a
      *       {@code java.sql.Timestamp} keeps its nanoseconds, a {@code java.sql.Date} and a {@code java.sql.Time} are the same
-     *       local date and time on nodes of all time zones, an integer is not read from a number with a fraction, and objects
-     *       without any property are refused.
+     *       local date and time on nodes of all time zones, an integer is not read from a number with a fraction, a number with
+     *       a fraction keeps its digits where no type is declared, and objects without any property are refused.
      * </ul>
      */
     public static JsonMapper.Builder defaults() {
@@ -64,6 +64,7 @@ public final class JacksonPayloadCodec implements PayloadCodec {
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
                 .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+                .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
                 .enable(EnumFeature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
                 .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
                 .enable(MapperFeature.USE_GETTERS_AS_SETTERS, MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)

@@ -274,6 +274,27 @@ class JacksonPayloadCodecTests {
         }
     }
 
+    record Anything(Object value) {}
+
+    @Test
+    void keepsTheDigitsOfNumbersWhoseTypeIsNotDeclared() {
+        BigDecimal precise = new BigDecimal("12345678901234567.1234567890");
+
+        assertThat(codec.decode(codec.encode(Map.of("sum", precise)), Map.class))
+                .isEqualTo(Map.of("sum", precise));
+        assertThat(codec.decode(codec.encode(new Anything(precise)), Anything.class))
+                .isEqualTo(new Anything(precise));
+    }
+
+    /** As the documentation says. */
+    @Test
+    void readsOtherTypesWhereNoneIsDeclared() {
+        Map<String, Object> sent = Map.of("id", 7L, "share", 0.5, "day", LocalDate.of(2024, 3, 31));
+
+        assertThat(codec.decode(codec.encode(sent), Map.class))
+                .isEqualTo(Map.of("id", 7, "share", new BigDecimal("0.5"), "day", "2024-03-31"));
+    }
+
     @Test
     void fillsCollectionsAndFinalFieldsThatHaveAGetterOnly() {
         Basket basket = new Basket();
