@@ -146,13 +146,24 @@ public final class JacksonPayloadCodec implements PayloadCodec {
         } catch (JacksonException e) {
             throw new UndecodableMessageException(
                     "The payload of " + body + " cannot be read as " + type.getTypeName() + ": " + JsonProblem.of(e)
-                            + ".",
+                            + "." + remedy(body, type),
                     null);
         }
         if (payload == null) {
             throw new UndecodableMessageException("The payload is null, not a " + type.getTypeName() + ".", null);
         }
         return payload;
+    }
+
+    /** A single message for a method that was meant to take several is a frequent mistake. */
+    private String remedy(Bytes body, Type type) {
+        return mapper.constructType(type).isCollectionLikeType() && !isArray(body)
+                ? " It is no array. A method that takes several messages in a list needs batchSize."
+                : "";
+    }
+
+    private static boolean isArray(Bytes body) {
+        return new String(body.array(), StandardCharsets.UTF_8).stripLeading().startsWith("[");
     }
 
     @Override

@@ -458,6 +458,18 @@ class JacksonPayloadCodecTests {
     }
 
     @Test
+    void namesBatchSizeIfTheListOfAMethodIsGivenASingleMessage() {
+        Type type = new PayloadType<List<CloseOrder>>() {}.type();
+
+        assertThatThrownBy(() -> codec.decode(json(" {\"id\":1}"), type))
+                .isInstanceOf(UndecodableMessageException.class)
+                .hasMessageContaining("It is no array. A method that takes several messages in a list needs batchSize");
+        assertThatThrownBy(() -> codec.decode(json("[{\"id\":\"x\"}]"), type))
+                .isInstanceOf(UndecodableMessageException.class)
+                .hasMessageNotContaining("batchSize");
+    }
+
+    @Test
     void saysWhereItCouldNotRead() {
         assertThatThrownBy(() -> codec.decode(json("{\"list\":[1,\"x\"]}"), Holder.class))
                 .hasMessageContaining("InvalidFormatException at list[1]")
