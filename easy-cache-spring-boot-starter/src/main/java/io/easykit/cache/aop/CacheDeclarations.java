@@ -291,11 +291,12 @@ final class CacheDeclarations {
         return (keys.size() == 1 ? "1 part " : keys.size() + " parts ") + keys;
     }
 
-    void warnOfUnusedSettings() {
+    /** @param ofSpecs prefixes whose options are those of a {@link CacheSpec} bean alone */
+    void warnOfUnusedSettings(Set<String> ofSpecs) {
         Set<String> used = names().stream().map(CacheName::prefix).collect(Collectors.toSet());
         updates.forEach(update -> used.add(update.name().prefix()));
         used.addAll(otherUpdates.keySet());
-        UnusedSettings.warn(settings, used);
+        UnusedSettings.warn(settings, used, ofSpecs);
     }
 
     private Set<CacheName> names() {

@@ -49,6 +49,9 @@ public final class CachedMethods {
     private final Map<MethodClassKey, Optional<UpdateOperation>> updates = new ConcurrentHashMap<>();
     private final Map<ReadOperation, CachedMethod> announced = new ConcurrentHashMap<>();
     private final Map<String, DeclaredCache> declared = new ConcurrentSkipListMap<>();
+    /** Prefixes of {@link CacheSpec} beans. */
+    private final Set<String> ofBeans = ConcurrentHashMap.newKeySet();
+
     private final SharedCaches shared = new SharedCaches();
     private final Set<Class<?>> refused = ConcurrentHashMap.newKeySet();
 
@@ -147,6 +150,7 @@ public final class CachedMethods {
 
     /** Declares the cache of a bean. */
     void declareBean(String beanName, CacheSpec<?> spec) {
+        ofBeans.add(spec.prefix());
         declare("the bean '" + beanName + "'", spec, CacheDeclaration.settings(spec.options(), any -> "CacheSpec"));
     }
 
@@ -211,13 +215,20 @@ public final class CachedMethods {
 
     /** Logs the declared caches, and settings without effect, after a successful start. */
     void report() {
-        declarations.warnOfUnusedSettings();
+        declarations.warnOfUnusedSettings(prefixesOfSpecsAlone());
         shared.warn();
         Set<String> lines = new TreeSet<>(declarations.describeExternal());
         lines.addAll(declarations.describeClearing());
         announced.forEach((operation, where) -> lines.add(describe(where, operation)));
         announced.clear();
         lines.forEach(log::info);
+    }
+
+    /** Settings apply to a method of the same prefix. */
+    private Set<String> prefixesOfSpecsAlone() {
+        Set<String> prefixes = new TreeSet<>(ofBeans);
+        announced.keySet().forEach(read -> prefixes.remove(read.spec().prefix()));
+        return prefixes;
     }
 
     private @Nullable CachedMethods parent() {

@@ -265,6 +265,20 @@ class UpdateDeclarationTests {
                 .containsOnlyOnce("'user' is declared by the bean 'users' and differently by the bean 'others'");
     }
 
+    @Test
+    void warnsOfSettingsForACacheSpec(CapturedOutput output) {
+        runner.withPropertyValues("easy-cache.caches.user.ttl=1h", "easy-cache.caches.token.ttl=1h")
+                .withBean("users", CacheSpec.class, () -> CacheSpec.of("user", String.class))
+                .withBean("tokens", CacheSpec.class, () -> CacheSpec.of("token", String.class))
+                .withBean(CachedUsers.class)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce(
+                        "The settings of 'token' under easy-cache.caches have no effect, because its CacheSpec")
+                .as("the method takes them")
+                .doesNotContain("The settings of 'user'");
+    }
+
     // Parts
 
     @Test
