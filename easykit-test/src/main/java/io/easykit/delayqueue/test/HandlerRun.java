@@ -5,7 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a handler with one message.
+ * One call of a handler with one message. A delivery that an idempotent listener skips, because it has handled the message before,
+ * is none. In an application, a failure of the store of its records counts as one.
  *
  * @param at       when it began, by the store's clock
  * @param listener id of the endpoint

@@ -2,6 +2,8 @@ package io.easykit.delayqueue.test;
 
 import io.easykit.delayqueue.DelayListenerInterceptor;
 import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.DelayQueueEvent;
+import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import java.time.Instant;
@@ -11,12 +13,18 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Records the calls of handlers. */
+/**
+ * Records the calls of handlers. As an interceptor it is outside of the records of idempotent listeners, so it also sees deliveries
+ * of messages that were handled before. The event of such a delivery comes on its thread, and its call is dropped.
+ */
 final class HandlerRuns implements DelayListenerInterceptor {
 
     private final Supplier<Instant> now;
     private final Consumer<List<DelayMessage<Object>>> begins;
     private final List<HandlerRun> runs = new ArrayList<>();
+
+    /** Whether the call that ends next on this thread did not reach its handler. */
+    private final ThreadLocal<Boolean> repeated = new ThreadLocal<>();
 
     /** @param begins called with the messages of each call before it */
     HandlerRuns(Supplier<Instant> now, Consumer<List<DelayMessage<Object>>> begins) {
@@ -37,8 +45,27 @@ final class HandlerRuns implements DelayListenerInterceptor {
             error = e;
             throw e;
         } finally {
-            add(endpoint, began, messages, error);
+            if (!takeRepeated()) {
+                add(endpoint, began, messages, error);
+            }
         }
+    }
+
+    /** An object of its own: the bean of a type that is both would be two interceptors. */
+    DelayQueueListener repeats() {
+        return new DelayQueueListener() {
+            /** The last step of a call, so no other one comes in between. */
+            @Override
+            public void onRepeated(DelayQueueEvent.Repeated event) {
+                repeated.set(true);
+            }
+        };
+    }
+
+    private boolean takeRepeated() {
+        boolean isRepeated = repeated.get() != null;
+        repeated.remove();
+        return isRepeated;
     }
 
     /** A handler whose calls are recorded. */

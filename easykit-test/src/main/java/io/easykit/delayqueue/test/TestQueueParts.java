@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.test;
 
 import io.easykit.delayqueue.DelayListenerInterceptor;
+import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.memory.InMemoryQueueStore;
@@ -63,9 +64,14 @@ public final class TestQueueParts {
         return outbox;
     }
 
-    /** Records the runs of handlers. */
+    /** Records the runs of handlers. The engine needs {@link #repeats()} too. */
     public DelayListenerInterceptor recorder() {
         return runs;
+    }
+
+    /** Tells the recorder of deliveries that do not reach their handler, because it is idempotent and has handled the message. */
+    public DelayQueueListener repeats() {
+        return runs.repeats();
     }
 
     /**

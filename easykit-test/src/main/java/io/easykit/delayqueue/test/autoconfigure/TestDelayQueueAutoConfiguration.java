@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.test.autoconfigure;
 
 import io.easykit.delayqueue.DelayListenerInterceptor;
+import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
@@ -61,6 +62,12 @@ public final class TestDelayQueueAutoConfiguration {
     @Order(Ordered.LOWEST_PRECEDENCE)
     DelayListenerInterceptor testDelayQueueRecorder(TestQueueParts parts) {
         return parts.recorder();
+    }
+
+    /** Messages that an idempotent listener has handled before are no runs. */
+    @Bean
+    DelayQueueListener testDelayQueueRepeats(TestQueueParts parts) {
+        return parts.repeats();
     }
 
     @Bean

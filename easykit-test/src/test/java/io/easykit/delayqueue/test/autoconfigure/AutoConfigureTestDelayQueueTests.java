@@ -137,7 +137,7 @@ class AutoConfigureTestDelayQueueTests {
         assertThat(orders.charges(order)).isEqualTo(1);
 
         queue.advance(Duration.ofMinutes(2));
-        assertThat(queue).hasNoMessages("charge");
+        assertThat(queue).hasNoMessages("charge").hasRunTimes("charge", 1);
         assertThat(orders.charges(order)).isEqualTo(1);
     }
 
