@@ -19,6 +19,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
 
 @SpringBootTest
 @AutoConfigureTestDelayQueue
@@ -43,7 +44,8 @@ class ClockApplicationTests {
     static class VirtualClock {
 
         @Bean
-        Clock clock(DelayQueueTester queue) {
+        @Primary
+        Clock virtualClock(DelayQueueTester queue) {
             return queue.clock();
         }
     }
@@ -51,7 +53,14 @@ class ClockApplicationTests {
     @SpringBootConfiguration
     @EnableAutoConfiguration
     @Import({Receipts.class, VirtualClock.class})
-    static class Application {}
+    static class Application {
+
+        /** That of production. */
+        @Bean
+        Clock clock() {
+            return Clock.systemUTC();
+        }
+    }
 
     static class Receipts {
 
