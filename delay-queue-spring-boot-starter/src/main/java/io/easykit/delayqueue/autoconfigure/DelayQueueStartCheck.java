@@ -14,6 +14,7 @@ import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.InvalidDelayListenerException;
 import io.easykit.delayqueue.store.SendOutbox;
+import io.easykit.delayqueue.time.VirtualTime;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,7 +66,8 @@ final class DelayQueueStartCheck implements StartCheck {
                     new Problem(
                             "delay-queue has an outbox (send-phase is outbox, or outbox.enabled is true), but there is no DataSource,"
                                     + " or spring-boot-jdbc is not on the class path.",
-                            "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or choose another send-phase."),
+                            "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or choose another send-phase."
+                                    + remedyOfTests(settings, beans)),
                     "delay-queue.send-phase=outbox or delay-queue.outbox.enabled=true"));
         }
         if (settings.sendPhase() == SendPhase.OUTBOX && !settings.hasOutbox()) {
@@ -75,6 +77,18 @@ final class DelayQueueStartCheck implements StartCheck {
                     "Remove one of the two settings."));
         }
         return List.of();
+    }
+
+    /** Time is virtual in tests only. */
+    private static String remedyOfTests(DelayQueueProperties settings, ConfigurableListableBeanFactory beans) {
+        if (BeanChoice.of(beans, VirtualTime.class).names().isEmpty()) {
+            return "";
+        }
+        return " In a slice without the database set "
+                + (settings.sendPhase() == SendPhase.OUTBOX
+                        ? "delay-queue.send-phase=before-commit"
+                        : "delay-queue.outbox.enabled=false")
+                + ", or use @AutoConfigureTestDelayQueue with a slice that has it.";
     }
 
     /** A listener that names no error handler uses the only or primary one. */

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.listener;
 import io.easykit.boot.BeanChoice;
 import io.easykit.boot.Explained;
 import io.easykit.boot.Problem;
+import io.easykit.boot.SettingChecks;
 import io.easykit.delayqueue.IdempotencyStore;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +43,7 @@ final class IdempotentListener {
                                     : "are several IdempotencyStore beans, and none of them is primary: " + names),
                     names.isEmpty()
                             ? "Add spring-boot-starter-jdbc (or -data-jpa) and a DataSource, or define a bean of this type,"
-                                    + " or remove 'idempotent'."
+                                    + " or remove 'idempotent'." + remedyOfTests(attributes, beans)
                             : "Put @Primary on the one to use.");
         }
         if (where.isType()) {
@@ -53,6 +54,17 @@ final class IdempotentListener {
         IdempotencyStore store = bean(where, names.get(0), beans);
         transaction.ifPresent(own -> own.requireManagerOf(store, beans));
         return store;
+    }
+
+    private static String remedyOfTests(
+            ListenerAttributes attributes, @Nullable ConfigurableListableBeanFactory beans) {
+        return beans == null
+                ? ""
+                : SliceRemedy.of(
+                        beans,
+                        "In a slice without the database set "
+                                + SettingChecks.element("delay-queue.topics", attributes.topic())
+                                + ".idempotent=false, or use @AutoConfigureTestDelayQueue with a slice that has it.");
     }
 
     private static IdempotencyStore bean(ListenerMethod where, String name, ConfigurableListableBeanFactory beans) {
