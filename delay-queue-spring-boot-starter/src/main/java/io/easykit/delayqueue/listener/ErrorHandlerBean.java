@@ -35,7 +35,11 @@ final class ErrorHandlerBean {
                                     ? "the bean of that name is no ErrorHandler"
                                     : "there is no bean of that name"),
                     "Give the name of a bean of type " + ErrorHandler.class.getName()
-                            + (all.isEmpty() ? "." : ", such as '" + all.get(0) + "'."));
+                            + (all.isEmpty() ? "." : ", such as '" + all.get(0) + "'.")
+                            + SliceRemedy.of(
+                                    beans,
+                                    "A slice leaves out classes with @Configuration: name its class in @Import of the"
+                                            + " test."));
         }
         return bean(name, beans);
     }

@@ -20,6 +20,11 @@ class SliceRemediesTests {
         void charge(long id) {}
     }
 
+    static class Mails {
+        @DelayListener(topic = "mail", errorHandler = "mailErrors")
+        void send(String to) {}
+    }
+
     private static void refuses(ApplicationContextRunner runner, String remedy) {
         runner.run(context -> assertThat(context).getFailure().hasMessageContaining(remedy));
     }
@@ -39,5 +44,12 @@ class SliceRemediesTests {
         slice.withBean(Charges.class)
                 .withPropertyValues("delay-queue.topics.charge.idempotent=false")
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void importsTheConfigurationOfAnErrorHandler() {
+        refuses(
+                slice.withBean(Mails.class),
+                "A slice leaves out classes with @Configuration: name its class in @Import");
     }
 }
