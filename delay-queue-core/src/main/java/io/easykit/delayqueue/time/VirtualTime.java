@@ -1,6 +1,5 @@
 package io.easykit.delayqueue.time;
 
-import io.easykit.delayqueue.support.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -178,7 +177,7 @@ public final class VirtualTime {
 
     private static void requireForward(Duration duration) {
         if (duration.isNegative()) {
-            throw new IllegalArgumentException("Virtual time cannot go back by " + DurationText.of(duration.negated())
+            throw new IllegalArgumentException("Virtual time cannot go back by " + duration.negated()
                     + ". Send messages that are due earlier, or advance in smaller steps.");
         }
     }
@@ -188,7 +187,7 @@ public final class VirtualTime {
             return Math.addExact(nanos, duration.toNanos());
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException(
-                    "Virtual time ends after 292 years, so it cannot advance by " + DurationText.of(duration)
+                    "Virtual time ends after 292 years, so it cannot advance by " + duration
                             + ". Use earlier due times in the test.",
                     e);
         }
