@@ -561,7 +561,8 @@ final class ProtocolChecker implements AutoCloseable {
         private Target target() {
             String id = any(ids);
             boolean life = random.nextInt(3) == 0;
-            return new Target(id, life ? frame("m" + random.nextInt(Math.max(1, sequence)) + "-") : null);
+            String body = "m" + random.nextInt(Math.max(1, sequence)) + "-body";
+            return new Target(id, life ? frame(body.substring(0, Math.min(Long.BYTES, body.length()))) : null);
         }
 
         /** Deaths that an operator sees, or remembers from a while ago; now and then one that never was. */

@@ -147,7 +147,7 @@ class ScriptFaultTests {
                 new Step(
                         "replace",
                         (s, store) -> store.replace(
-                                KEY, deaths().get(0), TestShard.frame("d1-"), TestShard.frame("d1-other"))),
+                                KEY, deaths().get(0), TestShard.frame("d1-body"), TestShard.frame("d1-other"))),
                 new Step("announce", (s, store) -> store.announced(KEY, deaths())),
                 new Step("purge", dead, (s, store) -> store.purge(KEY, deaths())),
                 new Step("purge by age", dead, (s, store) -> store.purge(KEY, Duration.ZERO, 100)),

@@ -346,7 +346,7 @@ class SerialTests {
                 .listener(new CacheListener() {
                     @Override
                     public void onTurn(CacheKey<?> any, Turn turn, Duration waited, int queued) {
-                        throw new StackOverflowError("listener");
+                        throw new OutOfMemoryError("listener");
                     }
                 })
                 .buildStopped();
