@@ -89,7 +89,7 @@ class OrderClosingTests extends OrderClosingContract {
 
         queue.advance(Duration.ofMinutes(16));
 
-        assertThat(queue).hasRunTimes("order-close", 2).hasNoMessages("order-close");
+        assertThat(queue).hasRunTimes("order-close", 1).hasNoMessages("order-close");
         assertThat(orders.find(order.id()).orElseThrow().status()).isEqualTo(Order.Status.CLOSED);
         assertThat(stocks.find("SKU-7").orElseThrow().quantity()).isEqualTo(10);
         assertThat(meters.get("delayqueue.repeated")
