@@ -8,7 +8,6 @@ import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -31,7 +30,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -335,37 +333,6 @@ class LettuceConnectorIntegrationTests {
         assertThat(connectionsMade(masters))
                 .as("after the reading of all nodes that follows")
                 .isEqualTo(before.stream().map(count -> count + 1).toList());
-    }
-
-    /** As one that is cut off from the other masters, which have promoted its replica. */
-    @Test
-    void readsTheTopologyAgainIfAMasterSaysThatTheClusterIsDown() {
-        LettuceConnector connector = connector(
-                factory(
-                        new RedisClusterConfiguration(
-                                List.of(CLUSTER.addresses().split(",", -1))),
-                        resources(builder -> builder)),
-                NEVER);
-        await().atMost(PATIENCE).until(() -> pingsAll(connector));
-        List<RawRedis> masters =
-                CLUSTER.masters().stream().map(master -> open(master.connect())).toList();
-        long before = topologyReads(masters);
-
-        assertThat(connector.call(
-                        keyOn(CLUSTER.masters().get(0)),
-                        commands -> CompletableFuture.failedFuture(
-                                new RedisCommandExecutionException("CLUSTERDOWN The cluster is down"))))
-                .failsWithin(PATIENCE);
-
-        await().atMost(PATIENCE).until(() -> topologyReads(masters) > before);
-    }
-
-    private static long topologyReads(List<RawRedis> servers) {
-        return servers.stream()
-                .flatMap(server -> server.info("commandstats").entrySet().stream())
-                .filter(command -> command.getKey().startsWith("cmdstat_cluster"))
-                .mapToLong(command -> Long.parseLong(command.getValue().replaceFirst("calls=(\\d+),.*", "$1")))
-                .sum();
     }
 
     private static List<Long> connectionsMade(List<RawRedis> servers) {
