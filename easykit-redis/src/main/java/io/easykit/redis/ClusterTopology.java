@@ -78,7 +78,7 @@ final class ClusterTopology {
         }
         RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
         try {
-            // The driver fails a command of a slot without a master.
+            // The driver fails a command of a slot without a master, and reads the topology again.
             return master == null ? THERE : lineTo(master, cluster);
         } catch (RuntimeException closed) {
             return CompletableFuture.failedFuture(closed);
@@ -90,7 +90,7 @@ final class ClusterTopology {
             byte[] key, RedisClusterAsyncCommands<byte[], byte[]> commands) {
         StatefulConnection<byte[], byte[]> connection = connectionOf(commands);
         if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
-            RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key));
+            RedisClusterNode node = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
             return node == null
                     ? CompletableFuture.failedFuture(new PartitionSelectorException(
                             "No master serves slot " + SlotHash.getSlot(key), cluster.getPartitions()))

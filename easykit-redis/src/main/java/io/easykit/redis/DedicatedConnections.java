@@ -64,7 +64,7 @@ public final class DedicatedConnections {
 
     private static LettuceConnectionFactory copyOf(
             LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> shared) {
-        if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0) {
+        if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
         }

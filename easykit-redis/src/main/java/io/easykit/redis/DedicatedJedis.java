@@ -62,7 +62,7 @@ final class DedicatedJedis extends JedisConnectionFactory {
      * @param commandTimeout maximum time of a call, with the time to get a connection; at least 1 ms
      */
     public static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout) {
-        if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0) {
+        if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
         }

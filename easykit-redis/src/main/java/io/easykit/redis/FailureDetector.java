@@ -74,10 +74,7 @@ final class FailureDetector {
         if (failure instanceof RedisCommandExecutionException) {
             watch.answered();
             ErrorReply error = ErrorReply.of(failure);
-            if (error != null && error.isMendedByAnotherServer()) {
-                leave(watch, "its server replies " + error.code(), Duration.ZERO);
-            } else if (error != null && error.is("CLUSTERDOWN") && topology.client() != null) {
-                // It may be cut off from the other masters, which have promoted another server.
+            if (error != null && (error.isMendedByAnotherServer() || isCutOff(error))) {
                 leave(watch, "its server replies " + error.code(), Duration.ZERO);
             }
             return;
@@ -92,6 +89,11 @@ final class FailureDetector {
             // Lettuce makes a lost connection again by itself.
             leave(watch, silent ? "its server does not reply" : "it is lost", silent ? unanswered : Duration.ZERO);
         }
+    }
+
+    /** A server that the other masters may have replaced by another one, because they do not reach it. */
+    private boolean isCutOff(ErrorReply error) {
+        return error.is("CLUSTERDOWN") && topology.client() != null;
     }
 
     /** Records that the sentinels name another master than that of the connection. */

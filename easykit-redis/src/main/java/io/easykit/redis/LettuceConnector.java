@@ -224,7 +224,8 @@ public final class LettuceConnector {
         CompletableFuture<T> reply = new CompletableFuture<>();
         var unused = attempt.thenCompose(redis -> System.nanoTime() - asked < connectWait.toNanos()
                         ? lineOf(key, asked, redis)
-                        : CompletableFuture.failedFuture(new TimeoutException()))
+                        : CompletableFuture.failedFuture(
+                                new NotConnectedException("No connection to Redis in time", null)))
                 .orTimeout(most.toNanos(), TimeUnit.NANOSECONDS)
                 .whenComplete((redis, failure) -> {
                     if (failure != null) {

@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -30,6 +35,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +47,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -333,6 +340,38 @@ class LettuceConnectorIntegrationTests {
         assertThat(connectionsMade(masters))
                 .as("after the reading of all nodes that follows")
                 .isEqualTo(before.stream().map(count -> count + 1).toList());
+    }
+
+    /** As one that is cut off from the other masters, which have promoted its replica. */
+    @Test
+    void readsTheTopologyAgainIfAMasterSaysThatTheClusterIsDown() {
+        LettuceConnector connector = connector(
+                factory(
+                        new RedisClusterConfiguration(
+                                List.of(CLUSTER.addresses().split(",", -1))),
+                        resources(builder -> builder)),
+                NEVER);
+        byte[] key = keyOn(CLUSTER.masters().get(0));
+        await().atMost(PATIENCE).until(() -> pings(connector, key));
+        Logger log = (Logger) LoggerFactory.getLogger(FailureDetector.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        log.setLevel(Level.DEBUG);
+        log.addAppender(lines);
+        lines.start();
+        try {
+            assertThat(connector.call(
+                            key,
+                            commands -> CompletableFuture.failedFuture(
+                                    new RedisCommandExecutionException("CLUSTERDOWN The cluster is down"))))
+                    .failsWithin(PATIENCE);
+        } finally {
+            log.detachAppender(lines);
+            log.setLevel(null);
+        }
+
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .anyMatch(line -> line.startsWith("Refreshing the topology") && line.contains("CLUSTERDOWN"));
     }
 
     private static List<Long> connectionsMade(List<RawRedis> servers) {

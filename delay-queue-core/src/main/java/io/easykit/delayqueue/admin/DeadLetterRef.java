@@ -6,7 +6,7 @@ import java.time.Instant;
 /** One death of one message: a later death of the same id is another. */
 public record DeadLetterRef(String id, Instant diedAt) {
 
-    private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
+    static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
 
     public DeadLetterRef {
         NameRules.requireId(NameRules.requireWellFormed(id));

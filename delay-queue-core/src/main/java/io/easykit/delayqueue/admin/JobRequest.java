@@ -72,14 +72,13 @@ public final class JobRequest {
             @Nullable String group, Duration olderThan, @Nullable String text, @Nullable Instant diedUntil) {
 
         private static final Duration OLDEST = Duration.ofDays(3650);
-        private static final Instant LATEST = Instant.ofEpochMilli(1L << 53);
 
         public static final Filter ALL = new Filter(null, Duration.ZERO, null, null);
 
         public Filter {
             if (diedUntil != null) {
                 diedUntil = diedUntil.isBefore(Instant.EPOCH) ? Instant.EPOCH : diedUntil;
-                diedUntil = diedUntil.isAfter(LATEST) ? LATEST : diedUntil;
+                diedUntil = diedUntil.isAfter(DeadLetterRef.LATEST) ? DeadLetterRef.LATEST : diedUntil;
             }
             if (group != null && !group.matches("[0-9a-f]{16}")) {
                 throw new IllegalArgumentException("A group is named by its key of 16 hexadecimal digits.");

@@ -78,9 +78,12 @@ final class EventQueue implements LoopExecutor.Step {
     @Override
     public long run() {
         for (DelayQueueEvent event = next(); event != null; event = next()) {
+            boolean before = Thread.currentThread().isInterrupted();
             events.emit(event);
-            // An interrupt was meant for this event's listener. The next one must not find it.
-            var unused = Thread.interrupted();
+            if (!before) {
+                // It was meant for this event's listener. The next one must not find it.
+                var unused = Thread.interrupted();
+            }
         }
         synchronized (this) {
             return closed ? LoopExecutor.END : LoopExecutor.NEVER;

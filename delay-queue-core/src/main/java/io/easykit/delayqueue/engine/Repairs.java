@@ -114,7 +114,7 @@ final class Repairs {
         if (!text.equals(refusal)) {
             refusal = text;
             log.warn(
-                    "Shard {} is not swept for lost messages until this is fixed, and is tried every minute: {}",
+                    "The sweep of shard {} for lost messages does not end until this is fixed, and is tried every minute: {}",
                     shard,
                     LogText.of(text));
         }

@@ -148,7 +148,7 @@ public final class VirtualTime {
 
     /** Plans a task. It runs when time has advanced so far. */
     public void schedule(Duration delay, Runnable task) {
-        plan(delay.toNanos(), task, true);
+        plan(after(delay) - nanos, task, true);
     }
 
     /** Removes the tasks of {@link #schedule} that have not run. Loops and workers go on. */

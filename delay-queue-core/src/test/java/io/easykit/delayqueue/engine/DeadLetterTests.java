@@ -184,6 +184,28 @@ class DeadLetterTests {
                         Stream.of(ids).filter(id -> !isAnnouncedIn(NOTICES, id)).toArray(String[]::new));
     }
 
+    /** A line of 100 Mbit/s takes 84 ms for a megabyte, and a call may take 250 ms. */
+    @Test
+    void announcesNoMoreThanAMegabyteTogether() {
+        String payload = "x".repeat(400_000);
+        ListenerContainer container =
+                queue.start(listener().errorHandler((message, error) -> ErrorAction.dead()), message -> {
+                    throw new IllegalStateException("no stock");
+                });
+        IntStream.range(0, 3).forEach(i -> queue.engine
+                .template()
+                .send(OutgoingMessage.of(TOPIC, payload).id("m" + i)));
+        queue.time.advance(SECOND);
+        queue.stop(container);
+        queue.line.takeCalls();
+
+        listen();
+        queue.time.advance(SECOND);
+
+        assertThat(queue.line.takeCalls()).filteredOn("send"::equals).hasSize(2);
+        assertThat(seenIds()).hasSize(3);
+    }
+
     private boolean isAnnouncedIn(ShardKey target, String id) {
         ShardKey shard = new ShardKey(TOPIC, MessageIds.shardOf(id, 4, 4));
         return TopicShards.of(target.topic(), 3)

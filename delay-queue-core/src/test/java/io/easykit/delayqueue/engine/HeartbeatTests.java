@@ -59,6 +59,17 @@ class HeartbeatTests {
         assertThat(node.places("mail")).isZero();
     }
 
+    /** As in an application, whose listeners start last. */
+    @Test
+    void showsAListenerThatStartsAfterTheNodeHasJoined() {
+        queue.engine.join();
+        advance(1);
+        queue.start(listener(), message -> {});
+        advance(1);
+
+        assertThat(first().listeners()).hasSize(1);
+    }
+
     @Test
     void countsTheCallsThatRunAndSinceWhen() {
         List<NodeInfo> seen = new ArrayList<>();

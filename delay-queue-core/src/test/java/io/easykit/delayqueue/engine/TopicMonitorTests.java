@@ -350,13 +350,7 @@ class TopicMonitorTests {
     @Test
     void aFailingAlertStaysWhileTheFewRunsThatThereAreFail() {
         queue.engine.join();
-        queue.start(
-                listener()
-                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
-                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
-                message -> {
-                    throw new IllegalStateException();
-                });
+        startFailing();
         queue.time.advance(Duration.ofMinutes(1));
         sendMany("many", 20);
         queue.time.advance(Duration.ofMinutes(3));
@@ -376,13 +370,7 @@ class TopicMonitorTests {
     void aFailingAlertStaysWhileSamplesAreMissing(boolean grows) {
         queue.memory.declare(TOPIC, 2);
         queue.engine.join();
-        queue.start(
-                listener()
-                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
-                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
-                message -> {
-                    throw new IllegalStateException();
-                });
+        startFailing();
         for (int i = 0; i < 10; i++) {
             sendMany("first" + i, 20);
             queue.time.advance(Duration.ofMinutes(1));
@@ -424,6 +412,17 @@ class TopicMonitorTests {
                         value == null || shownLimit == null
                                 ? List.of()
                                 : List.of(new DelayQueueEvent.AlertRaised(TOPIC, Kind.FAILING, value, shownLimit)));
+    }
+
+    /** Half of the runs may fail. All do. */
+    private void startFailing() {
+        queue.start(
+                listener()
+                        .retry(RetryPolicy.fixed(1, Duration.ZERO))
+                        .alerts(new AlertLimits(null, null, null, null, 0.5)),
+                message -> {
+                    throw new IllegalStateException();
+                });
     }
 
     private void sendMany(String name, int count) {

@@ -70,6 +70,9 @@ class VirtualTimeTests {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("ends after 292 years");
         }
+        assertThatThrownBy(() -> time.schedule(twoCenturies, () -> {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("ends after 292 years");
         assertThat(time.nanos()).isEqualTo(twoCenturies.toNanos());
     }
 

@@ -13,8 +13,8 @@ import io.easykit.delayqueue.PayloadCodec;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.listener.DelayListenerBeanPostProcessor;
 import io.easykit.delayqueue.listener.InvalidDelayListenerException;
+import io.easykit.delayqueue.listener.SliceRemedy;
 import io.easykit.delayqueue.store.SendOutbox;
-import io.easykit.delayqueue.time.VirtualTime;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,16 +79,14 @@ final class DelayQueueStartCheck implements StartCheck {
         return List.of();
     }
 
-    /** Time is virtual in tests only. */
     private static String remedyOfTests(DelayQueueProperties settings, ConfigurableListableBeanFactory beans) {
-        if (BeanChoice.of(beans, VirtualTime.class).names().isEmpty()) {
-            return "";
-        }
-        return " In a slice without the database set "
-                + (settings.sendPhase() == SendPhase.OUTBOX
-                        ? "delay-queue.send-phase=before-commit"
-                        : "delay-queue.outbox.enabled=false")
-                + ", or use @AutoConfigureTestDelayQueue with a slice that has it.";
+        String setting = settings.sendPhase() == SendPhase.OUTBOX
+                ? "delay-queue.send-phase=before-commit"
+                : "delay-queue.outbox.enabled=false";
+        return SliceRemedy.of(
+                beans,
+                "In a slice without the database set " + setting
+                        + ", or use @AutoConfigureTestDelayQueue with a slice that has it.");
     }
 
     /** A listener that names no error handler uses the only or primary one. */

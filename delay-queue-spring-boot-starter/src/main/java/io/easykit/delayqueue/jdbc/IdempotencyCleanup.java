@@ -70,13 +70,21 @@ public final class IdempotencyCleanup implements SmartLifecycle {
                 deleted += found;
             } while (found == BATCH && isRunning());
             log.debug("Deleted {} expired records of handled messages", deleted);
-        } catch (RuntimeException | Error e) {
-            // It must not go up: there would be no further pass.
+        } catch (Throwable e) {
+            tell(e);
+        }
+    }
+
+    /** Throws nothing, or there would be no further pass: also if the line cannot be written, for lack of memory. */
+    private void tell(Throwable failure) {
+        try {
             log.warn(
                     "Old records of handled messages cannot be deleted, so the table delay_queue_handled grows: {}. Check"
                             + " the database, and the right to delete. The next attempt follows in {}.",
-                    e.getMessage(),
+                    failure.getMessage(),
                     DurationTexts.text(interval));
+        } catch (Throwable alsoThat) {
+            // The next attempt tries it again.
         }
     }
 

@@ -5,12 +5,12 @@ import io.easykit.delayqueue.time.VirtualTime;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /** A remedy for tests, whose slices lack beans of the application. */
-final class SliceRemedy {
+public final class SliceRemedy {
 
     private SliceRemedy() {}
 
     /** Returns a further sentence of a remedy, or nothing outside of tests: time is virtual in them only. */
-    static String of(ConfigurableListableBeanFactory beans, String remedy) {
+    public static String of(ConfigurableListableBeanFactory beans, String remedy) {
         return BeanChoice.of(beans, VirtualTime.class).names().isEmpty() ? "" : " " + remedy;
     }
 }

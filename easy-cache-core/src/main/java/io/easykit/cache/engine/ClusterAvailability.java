@@ -239,8 +239,8 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     private void changed(Change change) {
-        onChange.accept(change);
         untold.add(change);
+        onChange.accept(change);
     }
 
     /** In the order of the changes, by one thread at a time: a listener may be slow. */

@@ -15,6 +15,7 @@ import io.easykit.cache.memory.Fault;
 import io.easykit.cache.memory.Held;
 import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.time.EngineTime.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -451,5 +452,64 @@ class RecoveryWorkerTests extends TwoNodes {
 
     private static void waitBehindLargeValues() {
         throw StoreUnavailableException.delayed("late", null);
+    }
+
+    /** A connection that is made while the worker starts submits a delivery. Later ones must not wait for the next round. */
+    @Test
+    void aDeliveryThatIsSubmittedDuringTheStartKeepsNoLaterOneBack() {
+        List<Runnable> scheduled = new CopyOnWriteArrayList<>();
+        EasyCacheEngine[] node = new EasyCacheEngine[1];
+        Ticker ticker = new Ticker() {
+            @Override
+            public long nanoTime() {
+                return bench.clock.nanoTime();
+            }
+
+            @Override
+            public void pause(long nanos) throws InterruptedException {
+                bench.clock.pause(nanos);
+            }
+
+            @Override
+            public Scheduler newScheduler(String threadName) {
+                cluster(node[0]).workers().get(0).submitDelivery();
+                return new RecordingScheduler(scheduled);
+            }
+        };
+        node[0] = bench.builder(new JacksonValueCodec()).ticker(ticker).buildStopped();
+        RecoveryWorker worker = cluster(node[0]).workers().get(0);
+        worker.start();
+
+        worker.submitDelivery();
+
+        assertThat(scheduled).hasSize(1);
+        worker.stop();
+    }
+
+    private record RecordingScheduler(List<Runnable> scheduled) implements Scheduler {
+
+        @Override
+        public void execute(Runnable task) {
+            scheduled.add(task);
+        }
+
+        @Override
+        public void schedule(Runnable task, long delayNanos) {
+            scheduled.add(task);
+        }
+
+        @Override
+        public void repeat(Runnable task, long delayNanos) {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public void stopNow() {}
+
+        @Override
+        public boolean awaitStop(long nanos) {
+            return true;
+        }
     }
 }

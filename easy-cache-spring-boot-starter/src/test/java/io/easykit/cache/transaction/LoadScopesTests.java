@@ -326,7 +326,7 @@ class LoadScopesTests {
     }
 
     /** A manager that does not bind its transactions to the thread. */
-    private static final class ForeignTransactionManager implements PlatformTransactionManager {
+    static final class ForeignTransactionManager implements PlatformTransactionManager {
 
         @Override
         public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {

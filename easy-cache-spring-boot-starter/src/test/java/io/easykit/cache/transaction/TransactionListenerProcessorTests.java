@@ -13,9 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.SimpleTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Child contexts that are opened and closed while their parent, with the cache, lives. */
@@ -67,7 +64,7 @@ class TransactionListenerProcessorTests {
     void aManagerThatCannotBeSuspendedHasNoEffectAfterItsContext() {
         DataSourceTransactionManager own = manager();
         transactions.manages(own);
-        AnnotationConfigApplicationContext child = child(Foreign::new);
+        AnnotationConfigApplicationContext child = child(LoadScopesTests.ForeignTransactionManager::new);
         assertThat(reason(own)).contains("cannot suspend");
 
         child.close();
@@ -83,19 +80,5 @@ class TransactionListenerProcessorTests {
                 return scope.attachedReason();
             }
         });
-    }
-
-    private static final class Foreign implements PlatformTransactionManager {
-
-        @Override
-        public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
-            return new SimpleTransactionStatus();
-        }
-
-        @Override
-        public void commit(TransactionStatus status) {}
-
-        @Override
-        public void rollback(TransactionStatus status) {}
     }
 }
