@@ -40,7 +40,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -52,8 +52,8 @@ class PermissionsIntegrationTests {
     private static final Path DOCUMENTATION = Path.of("..", "docs", "delay-queue", "operations.md");
 
     @ParameterizedTest
-    @ValueSource(strings = {"dq:", "shop:dq:"})
-    void doesEverythingWithTheDocumentedPermissions(String keyPrefix) throws IOException {
+    @CsvSource({"dq:, 0, ''", "shop:dq:, 1, ' +select'"})
+    void doesEverythingWithTheDocumentedPermissions(String keyPrefix, int database, String more) throws IOException {
         String rule;
         try (var lines = Files.lines(DOCUMENTATION)) {
             rule = lines.filter(line -> line.startsWith("ACL SETUSER "))
@@ -63,13 +63,14 @@ class PermissionsIntegrationTests {
         }
         try (RedisServer server = RedisServer.start();
                 RawRedis redis = server.connect()) {
-            redis.command(rule.split(" "));
+            redis.command((rule + more).split(" "));
             new ApplicationContextRunner()
                     .withConfiguration(
                             AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class))
                     .withBean(Orders.class)
                     .withPropertyValues(
-                            "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port(),
+                            "spring.data.redis.url=redis://shop:secret@" + server.host() + ":" + server.port() + "/"
+                                    + database,
                             "spring.application.name=shop",
                             "delay-queue.key-prefix=" + keyPrefix.replace("shop", "${spring.application.name}"),
                             "delay-queue.command-timeout=10s",
@@ -89,6 +90,7 @@ class PermissionsIntegrationTests {
                         assertThat(actions.read(0, 10)).containsExactly("purge");
                     });
             assertThat(redis.command("ACL", "LOG")).isEqualTo(List.of());
+            redis.command("SELECT", String.valueOf(database));
             assertThat(redis.snapshot().keySet()).isNotEmpty().allMatch(key -> key.startsWith(keyPrefix));
         }
     }
