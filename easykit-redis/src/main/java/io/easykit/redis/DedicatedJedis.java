@@ -8,7 +8,10 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocketFactory;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
@@ -31,6 +34,8 @@ import redis.clients.jedis.util.Pool;
  * In a cluster a call is tried twice. Then the topology is read again.
  */
 final class DedicatedJedis extends JedisConnectionFactory {
+
+    private static final Logger log = LoggerFactory.getLogger(DedicatedJedis.class);
 
     /** Maximum number of calls to one server at a time. Further ones wait. */
     private static final int CONNECTIONS = 16;
@@ -123,6 +128,43 @@ final class DedicatedJedis extends JedisConnectionFactory {
         Pool<Jedis> created = super.createRedisSentinelPool(sentinels);
         pool = created;
         return created;
+    }
+
+    /** Whether {@link #cut} knows the sockets of this factory: not in a cluster, and not those of an application. */
+    static boolean canCut(JedisConnectionFactory connections) {
+        return connections instanceof DedicatedJedis && !connections.isRedisClusterAware();
+    }
+
+    /**
+     * Closes the socket of a connection, which ends a call that waits in it.
+     *
+     * @return false if the socket is not known
+     */
+    static boolean cut(RedisConnection connection) {
+        if (!(connection.getNativeConnection() instanceof Jedis jedis)) {
+            return false;
+        }
+        try {
+            jedis.disconnect();
+        } catch (JedisConnectionException e) {
+            log.debug("The socket of a connection was not closed cleanly", e);
+        }
+        return true;
+    }
+
+    /**
+     * Removes a connection from its pool, in place of its return. {@link RedisConnection#close} sends an {@code UNSUBSCRIBE}, for
+     * which a connection that was cut connects again, and would go back to the pool with the reply of that.
+     *
+     * @return false if it is not known
+     */
+    static boolean discard(RedisConnection connection) {
+        if (!(connection.getNativeConnection() instanceof Jedis jedis)) {
+            return false;
+        }
+        jedis.getConnection().setBroken();
+        jedis.close();
+        return true;
     }
 
     /**

@@ -53,7 +53,6 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.listener.ChannelTopic;
 
 class LettuceConnectorIntegrationTests {
 
@@ -394,9 +393,8 @@ class LettuceConnectorIntegrationTests {
         await().until(() -> pings(connector, new byte[0]));
         SubscriptionConnection subscriptions =
                 new SubscriptionConnection(factory, "test-subscriptions", (broken, failure) -> {});
-        opened.add(subscriptions::destroy);
-        subscriptions.open();
-        subscriptions.addMessageListener((message, pattern) -> {}, new ChannelTopic("channel"));
+        opened.add(subscriptions::close);
+        subscriptions.subscribe((message, pattern) -> {}, List.of("channel"));
 
         try (RawRedis raw = redis.connect()) {
             raw.command("CLIENT", "KILL", "TYPE", "pubsub");

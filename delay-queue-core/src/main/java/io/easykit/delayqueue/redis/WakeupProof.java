@@ -14,7 +14,6 @@ import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.listener.ChannelTopic;
 
 /**
  * Proves that no wakeup was lost. It publishes a number on a channel of its own, over the connection on which messages are claimed,
@@ -36,7 +35,7 @@ final class WakeupProof implements MessageListener {
     static final long INTERVAL_MILLIS = 800;
 
     private final RedisConnectionFactory connections;
-    private final ChannelTopic channel;
+    private final String channel;
     private final LongSupplier nanos;
     private final Runnable onGap;
 
@@ -55,7 +54,7 @@ final class WakeupProof implements MessageListener {
      */
     WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos, Runnable onGap) {
         this.connections = connections;
-        this.channel = new ChannelTopic(keys.echo(UUID.randomUUID().toString()));
+        this.channel = keys.echo(UUID.randomUUID().toString());
         this.nanos = nanos;
         this.onGap = onGap;
     }
@@ -63,7 +62,7 @@ final class WakeupProof implements MessageListener {
     /** @param at a moment before the number was published */
     private record Sent(long number, long at) {}
 
-    ChannelTopic channel() {
+    String channel() {
         return channel;
     }
 
@@ -88,7 +87,7 @@ final class WakeupProof implements MessageListener {
             Sent before = last;
             Sent next = new Sent(before == null ? 0 : before.number + 1, nanos.getAsLong());
             last = next;
-            connection.publish(RedisKeys.bytes(channel.getTopic()), RedisKeys.bytes(Long.toString(next.number)));
+            connection.publish(RedisKeys.bytes(channel), RedisKeys.bytes(Long.toString(next.number)));
             if (missingSince == null) {
                 missingSince = next.at;
             }

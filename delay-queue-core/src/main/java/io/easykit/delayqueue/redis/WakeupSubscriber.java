@@ -4,7 +4,6 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.WakeupListener;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -14,7 +13,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.SubscriptionListener;
-import org.springframework.data.redis.listener.ChannelTopic;
 
 /** A listener for wakeups, and the channels of its shards. */
 final class WakeupSubscriber implements MessageListener, SubscriptionListener {
@@ -38,8 +36,8 @@ final class WakeupSubscriber implements MessageListener, SubscriptionListener {
         this.confirmed = confirmed;
     }
 
-    List<ChannelTopic> topics() {
-        return byChannel.keySet().stream().map(ChannelTopic::new).toList();
+    Set<String> channels() {
+        return byChannel.keySet();
     }
 
     int shards() {

@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * The wakeup subscriptions of all shards, on one connection. A background thread subscribes and retries, so that no delivery
@@ -60,7 +59,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     // For the thread only.
     private final Set<WakeupSubscriber> subscribers = new LinkedHashSet<>();
     private boolean proofIsPlanned;
-    private @Nullable SubscriptionConnection container;
+    private @Nullable SubscriptionConnection connection;
     private boolean retryIsPlanned;
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys) {
@@ -73,8 +72,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     WakeupSubscriptions(RedisConnectionFactory connections, RedisKeys keys, Duration deadAfter, ThreadFactory threads) {
-        // Jedis would keep a thread in the dead subscription until TCP gives up.
-        this.deadAfter = connections instanceof LettuceConnectionFactory ? deadAfter : Subscription.UNPROVEN;
+        this.deadAfter = SubscriptionConnection.leavesNoThread(connections) ? deadAfter : Subscription.UNPROVEN;
         this.connections = connections;
         this.keys = keys;
         this.proof = new WakeupProof(connections, keys, System::nanoTime, this::mayHaveMissed);
@@ -188,12 +186,8 @@ final class WakeupSubscriptions implements AutoCloseable {
                     again(silence);
                     return;
                 }
-                boolean othersHaveSubscribed = subscriber.isConfirmed();
-                started().addMessageListener(subscriber, subscriber.topics());
+                connected().subscribe(subscriber, subscriber.channels());
                 subscriber.subscribed = true;
-                if (othersHaveSubscribed) {
-                    subscriber.begin();
-                }
             }
             planProof();
         } catch (Throwable e) {
@@ -204,14 +198,13 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     /**
-     * Sends a command to the server of a shard, because Spring Data logs a subscription that fails with a stack trace. An outage
-     * is logged elsewhere.
+     * Sends a command to the server of a shard. While that is away, no connection of subscriptions is opened.
      *
      * @return null if there is a reply, also a refusal
      */
     private @Nullable DataAccessException silence(WakeupSubscriber subscriber) {
-        try (RedisConnection connection = connections.getConnection()) {
-            connection.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
+        try (RedisConnection redis = connections.getConnection()) {
+            redis.keyCommands().exists(RedisKeys.bytes(keys.settings(subscriber.oneShard())));
             return null;
         } catch (DataAccessException e) {
             return ErrorReply.of(e) == null ? e : null;
@@ -231,7 +224,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     private void prove() {
         proofIsPlanned = false;
-        if (container == null) {
+        if (connection == null) {
             return;
         }
         if (proof.isMissing(deadAfter)) {
@@ -253,7 +246,7 @@ final class WakeupSubscriptions implements AutoCloseable {
 
     /** A driver that does not connect again by itself has lost the connection of all subscriptions. */
     private void lost(SubscriptionConnection broken, Throwable failure) {
-        if (broken == container) {
+        if (broken == connection) {
             forget();
             again(failure);
         }
@@ -267,6 +260,11 @@ final class WakeupSubscriptions implements AutoCloseable {
             return;
         }
         ErrorReply refusal = QueueFailures.refusal(failure);
+        if (!thread.isShutdown()) {
+            retryIsPlanned = true;
+            thread.schedule(
+                    this::retry, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);
+        }
         if (refusal == null) {
             log.debug(
                     "Redis accepts no wakeup subscription at the moment. The next attempt follows in a second.",
@@ -277,11 +275,6 @@ final class WakeupSubscriptions implements AutoCloseable {
                             + " subscriptions. Let its user subscribe to {}: {}",
                     keys.allWakeups(),
                     LogText.of(refusal.text()));
-        }
-        if (!thread.isShutdown()) {
-            retryIsPlanned = true;
-            thread.schedule(
-                    this::retry, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -294,9 +287,9 @@ final class WakeupSubscriptions implements AutoCloseable {
         subscribers.remove(subscriber);
         if (subscribers.isEmpty()) {
             disconnect();
-        } else if (subscriber.subscribed && container != null) {
+        } else if (subscriber.subscribed && connection != null) {
             try {
-                container.removeMessageListener(subscriber);
+                connection.unsubscribe(subscriber);
             } catch (RuntimeException e) {
                 log.debug("A wakeup subscription did not end cleanly", e);
             }
@@ -304,33 +297,32 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     private void forget() {
-        container = null;
+        connection = null;
         confirmed.clear();
         subscribers.forEach(subscriber -> subscriber.subscribed = false);
     }
 
     private void disconnect() {
-        SubscriptionConnection current = container;
+        SubscriptionConnection current = connection;
         forget();
         if (current != null) {
             try {
-                current.destroy();
+                current.close();
             } catch (Throwable e) {
                 log.debug("The wakeup subscriptions did not end cleanly", e);
             }
         }
     }
 
-    private SubscriptionConnection started() {
-        SubscriptionConnection current = container;
+    private SubscriptionConnection connected() {
+        SubscriptionConnection current = connection;
         if (current == null) {
             current = new SubscriptionConnection(connections, "delay-queue-wakeups-connection", (broken, failure) -> {
                 CompletableFuture<Void> unused = begin(() -> lost(broken, failure));
             });
-            current.open();
+            connection = current; // before it may fail, so that it is closed then
             proof.begin();
-            current.addMessageListener(proof, proof.channel());
-            container = current;
+            current.subscribe(proof, List.of(proof.channel()));
         }
         return current;
     }

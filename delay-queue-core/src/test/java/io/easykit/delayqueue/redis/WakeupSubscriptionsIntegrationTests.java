@@ -11,6 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
+import io.easykit.redis.OwnConnections;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
@@ -75,8 +76,9 @@ class WakeupSubscriptionsIntegrationTests {
             }
             JedisConnectionFactory jedis = new JedisConnectionFactory(redis);
             jedis.afterPropertiesSet();
-            jedis.start();
-            return jedis;
+            OwnConnections own = OwnConnections.of(jedis, Duration.ofSeconds(1), "test");
+            own.start();
+            return own.factory();
         }
     }
 
@@ -344,6 +346,33 @@ class WakeupSubscriptionsIntegrationTests {
 
     @ParameterizedTest
     @EnumSource
+    void subscribesAgainAfterARefusalBesideASubscriptionThatHolds(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        Logger logger = (Logger) LoggerFactory.getLogger(WakeupSubscriptions.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try (RawRedis redis = server.connect()) {
+            redis.command("ACL", "SETUSER", "default", "resetchannels", "&dq:echo:*", "&" + keys.wakeup(SHARDS.get(0)));
+            listen(wakeups, SHARDS.get(0));
+            await().until(() -> allAreHeard(SHARDS.subList(0, 1)));
+            listen(wakeups, SHARDS.get(1));
+            await().until(() -> !log.list.isEmpty());
+            redis.command("ACL", "SETUSER", "default", "allchannels");
+        }
+        heard.clear();
+
+        wakeups.reconnect();
+
+        await().until(() -> allAreHeard(SHARDS.subList(0, 2)));
+        logger.detachAppender(log);
+        wakeups.close();
+        destroy(connections);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void provesThatWakeupsArriveAndSaysWhenTheyMayNot(Driver driver) throws Exception {
         RedisConnectionFactory connections = driver.connect(server);
         WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
@@ -396,22 +425,25 @@ class WakeupSubscriptionsIntegrationTests {
     }
 
     /** The driver sees nothing of it. */
-    @Test
-    void subscribesAnewIfTheLineOfTheSubscriptionsIsDead() {
+    @ParameterizedTest
+    @EnumSource
+    void subscribesAnewIfTheLineOfTheSubscriptionsIsDead(Driver driver) throws Exception {
         try (TcpProxy line = TcpProxy.to(server)) {
-            LettuceConnectionFactory connections =
-                    (LettuceConnectionFactory) Driver.LETTUCE.connect(line.host(), line.port());
+            RedisConnectionFactory connections = driver.connect(line.host(), line.port());
             WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys, ONE_SECOND);
             SHARDS.forEach(shard -> listen(wakeups, shard));
             await().until(() -> allAreHeard(SHARDS));
 
             line.strand();
-            connections.resetConnection(); // commands have a new connection
+            if (connections instanceof LettuceConnectionFactory lettuce) {
+                lettuce.resetConnection(); // commands have a new connection
+            }
             heard.clear();
 
             await().atMost(Duration.ofSeconds(20)).until(() -> allAreHeard(SHARDS));
             wakeups.close();
-            connections.destroy();
+            await().until(() -> !runs("delay-queue-wakeups"));
+            destroy(connections);
         }
     }
 

@@ -3,6 +3,7 @@ package io.easykit.cache.redis;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.SubscriptionConnection;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -11,18 +12,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.listener.ChannelTopic;
 
 /**
  * Subscribes to the hints of other nodes ({@link NearHints}), on a connection of its own. A background thread subscribes and tries
  * again, so no call waits for it. Without a subscription values are kept for at most {@code near-ttl}, as with one.
  *
  * <p>A subscription sends nothing, so the driver does not notice for hours that its line or its server is gone. Therefore the node
- * publishes an empty hint from time to time, and subscribes anew if it does not come back. Lettuce only.
+ * publishes an empty hint from time to time, and subscribes anew if it does not come back. Not with Jedis in a cluster, where a
+ * dead subscription keeps its thread.
  */
 public final class NearHintSubscription {
 
@@ -101,17 +100,14 @@ public final class NearHintSubscription {
 
         void subscribe() {
             try {
-                publishEmpty(); // Spring Data would log a subscription that is refused with a stack trace
+                publishEmpty(); // while Redis is away, no connection is opened
                 SubscriptionConnection opened = new SubscriptionConnection(
                         connections,
                         "easy-cache-hints-connection",
                         (broken, failure) -> run(() -> lost(broken, failure), 0));
                 connection = opened;
-                opened.open();
-                MessageListener listener = (message, pattern) -> hints.received(message.getBody());
-                opened.addMessageListener(listener, new ChannelTopic(hints.channel()));
-                // Jedis would keep a thread in a dead subscription until TCP gives up.
-                if (connections instanceof LettuceConnectionFactory) {
+                opened.subscribe((message, pattern) -> hints.received(message.getBody()), List.of(hints.channel()));
+                if (SubscriptionConnection.leavesNoThread(connections)) {
                     planCheck(opened);
                 }
             } catch (Throwable failure) {
@@ -151,17 +147,17 @@ public final class NearHintSubscription {
         private void again(Throwable failure) {
             ErrorReply refusal = ErrorReply.of(failure);
             if (refusal != null && !refusal.isServerState()) {
+                run(this::subscribe, PAUSE_AFTER_REFUSAL_MILLIS);
                 log.warn(
                         "Updates of other nodes reach the near level after near-ttl, and not at once, because Redis refuses"
                                 + " hints: {}. Let its user publish and subscribe to {}, or set easy-cache.near.hints to false",
                         refusal.text(),
                         hints.channel());
-                run(this::subscribe, PAUSE_AFTER_REFUSAL_MILLIS);
             } else {
+                run(this::subscribe, PAUSE_MILLIS);
                 log.debug(
                         "There is no subscription to hints at the moment. The next attempt follows in a second",
                         failure);
-                run(this::subscribe, PAUSE_MILLIS);
             }
         }
 
@@ -170,7 +166,7 @@ public final class NearHintSubscription {
             connection = null;
             if (current != null) {
                 try {
-                    current.destroy();
+                    current.close();
                 } catch (Throwable e) {
                     log.debug("The subscription to hints did not end cleanly", e);
                 }
