@@ -24,6 +24,7 @@ final class OutboxLog {
 
     private boolean databaseFails;
     private boolean ownersFail;
+    private boolean countFails;
     private boolean faulty;
 
     OutboxLog(RepeatedLines lines) {
@@ -106,6 +107,20 @@ final class OutboxLog {
 
     void ownersRead() {
         ownersFail = false;
+    }
+
+    void countFailed(SendOutboxException failure) {
+        if (!countFails) {
+            countFails = true;
+            log.warn(
+                    "The rows of the outbox cannot be counted, so their metrics and the health detail are missing. Messages are"
+                            + " stored. Check the database, and how many rows delay_queue_outbox has: {}",
+                    LogText.of(String.valueOf(failure.getMessage())));
+        }
+    }
+
+    void counted() {
+        countFails = false;
     }
 
     void faulty(RuntimeException defect) {

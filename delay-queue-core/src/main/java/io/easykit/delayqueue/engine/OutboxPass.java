@@ -4,6 +4,7 @@ import io.easykit.delayqueue.DelayQueueException;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.store.SendOutbox.Row;
+import io.easykit.delayqueue.store.SendOutbox.RowId;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.Bytes;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ final class OutboxPass {
     private final OutboxLog lines;
 
     /** Rows that are stored and still to be deleted. */
-    private final Set<Long> stored = new HashSet<>();
+    private final Set<RowId> stored = new HashSet<>();
 
     OutboxPass(SendOutbox outbox, OutboxStorage storage, OutboxBlocks blocks, OutboxLog lines) {
         this.outbox = outbox;
@@ -188,11 +189,11 @@ final class OutboxPass {
             if (open.isEmpty()) {
                 return;
             }
-            Map<Long, Bytes> frames =
-                    outbox.frames(open.keySet().stream().map(Row::number).toList());
+            Map<RowId, Bytes> frames =
+                    outbox.frames(open.keySet().stream().map(Row::id).toList());
             Map<PreparedMessage, Row> messages = new LinkedHashMap<>();
             open.forEach((row, shard) -> {
-                Bytes frame = frames.get(row.number());
+                Bytes frame = frames.get(row.id());
                 if (frame != null) {
                     unlessDamaged(row, () -> messages.put(storage.message(row.send(), shard, frame), row));
                 }
@@ -202,7 +203,7 @@ final class OutboxPass {
                     storeShard(shard, some, messages);
                 } finally {
                     some.stream().filter(message -> message.outcome() != null).forEach(message -> {
-                        stored.add(row(message, messages).number());
+                        stored.add(row(message, messages).id());
                         hasStored = true;
                     });
                 }
@@ -210,7 +211,7 @@ final class OutboxPass {
         }
 
         private boolean isLeftOut(Row row) {
-            return stored.contains(row.number())
+            return stored.contains(row.id())
                     || blocks.isBlocked(row.number())
                     || blocks.isBlocked(row.send().topic());
         }

@@ -190,7 +190,7 @@ final class OutboxRelay implements OutboxAdmin {
         return rest;
     }
 
-    /** The relay of what this process holds goes on if the query for other owners fails. */
+    /** The relay of what this process holds goes on if the query for other owners fails, or the count. */
     private void takeFree() {
         try {
             if (leases.takeFree()) {
@@ -288,7 +288,12 @@ final class OutboxRelay implements OutboxAdmin {
         if (loops.nanos() - countedAt >= COUNT_EVERY) {
             countedAt = loops.nanos();
             backlog = null;
-            backlog = outbox.backlog();
+            try {
+                backlog = outbox.backlog();
+                lines.counted();
+            } catch (SendOutboxException failed) {
+                lines.countFailed(failed);
+            }
         }
     }
 }

@@ -50,10 +50,11 @@ public interface SendOutbox {
      */
     List<Row> rows(String owner, long after, Set<String> except, int limit);
 
-    /** The frames of rows, by number. A row that is gone is missing. */
-    Map<Long, Bytes> frames(Collection<Long> numbers);
+    /** The frames of rows. A row that is gone is missing. */
+    Map<RowId, Bytes> frames(Collection<RowId> rows);
 
-    void delete(Collection<Long> numbers);
+    /** Deletes rows. Those that are gone are no failure. */
+    void delete(Collection<RowId> rows);
 
     /** The owners that have rows or a lease, with their leases. */
     List<Owner> owners();
@@ -100,12 +101,22 @@ public interface SendOutbox {
     record Written(Send send, Bytes frame) {}
 
     /**
+     * What a row is found by. The number alone would not do: a database that loses its last commits in a fail-over gives their
+     * numbers to other rows.
+     */
+    record RowId(long number, long nonce) {}
+
+    /**
      * A row that is visible.
      *
      * @param size   of its frame in bytes
      * @param damage why the row cannot be sent, or null. Then the send has its topic, and what else could be read
      */
     record Row(long number, Send send, int size, @Nullable RuntimeException damage) {
+
+        public RowId id() {
+            return new RowId(number, send.nonce);
+        }
 
         public Row(long number, Send send, int size) {
             this(number, send, size, null);

@@ -45,6 +45,11 @@ final class InMemorySendOutbox implements SendOutbox {
             this.millis = millis;
         }
 
+        void failOverWithoutTheRows() {
+            rows.clear();
+            numbers = 0;
+        }
+
         List<String> ids() {
             return rows.values().stream().map(row -> row.written.send().id()).toList();
         }
@@ -111,23 +116,29 @@ final class InMemorySendOutbox implements SendOutbox {
     }
 
     @Override
-    public Map<Long, Bytes> frames(Collection<Long> numbers) {
+    public Map<RowId, Bytes> frames(Collection<RowId> rows) {
         call("frames");
-        Map<Long, Bytes> frames = new HashMap<>();
-        numbers.stream()
-                .filter(tables.rows::containsKey)
-                .forEach(number -> frames.put(
-                        number,
-                        Objects.requireNonNull(tables.rows.get(number)).written.frame()));
+        Map<RowId, Bytes> frames = new HashMap<>();
+        for (RowId row : rows) {
+            Stored found = tables.rows.get(row.number());
+            if (found != null && isNamed(found, row)) {
+                frames.put(row, found.written.frame());
+            }
+        }
         done("frames");
         return frames;
     }
 
     @Override
-    public void delete(Collection<Long> numbers) {
+    public void delete(Collection<RowId> rows) {
         call("delete");
-        tables.rows.keySet().removeAll(numbers);
+        rows.forEach(row ->
+                tables.rows.computeIfPresent(row.number(), (number, found) -> isNamed(found, row) ? null : found));
         done("delete");
+    }
+
+    private static boolean isNamed(Stored found, RowId row) {
+        return found.written.send().nonce() == row.nonce();
     }
 
     @Override

@@ -1083,6 +1083,44 @@ class OutboxTests {
         assertThat(outbox.takeCalls()).startsWith("delete", "rows");
     }
 
+    /** After a fail-over of the database to a replica that lacks the last commits, their numbers are given again. */
+    @Test
+    void storesWhatHasTheNumberOfALostRowThatItCouldNotDelete() {
+        outbox.before = call -> {
+            if (call.equals("delete")) {
+                throw new SendOutboxException("The database does not answer.", null);
+            }
+        };
+        sendAndCommit("lost");
+        advance(Duration.ofMillis(1));
+        tables.failOverWithoutTheRows();
+        outbox.heal();
+
+        sendAndCommit("later");
+        advance(Duration.ofSeconds(3));
+
+        assertThat(isStored("later")).isTrue();
+        assertThat(tables.rows).isEmpty();
+    }
+
+    @Test
+    void storesAndLogsOnceThatTheRowsCannotBeCounted() {
+        outbox.before = call -> {
+            if (call.equals("backlog")) {
+                throw new SendOutboxException("canceled", null);
+            }
+        };
+        advance(Duration.ofMinutes(1));
+        sendAndCommit("a");
+        advance(Duration.ofMinutes(1));
+
+        assertThat(isStored("a")).isTrue();
+        assertThat(logged(Level.WARN))
+                .singleElement()
+                .asString()
+                .startsWith("The rows of the outbox cannot be counted,");
+    }
+
     @Test
     void logsOnceThatTheOwnersCannotBeRead() {
         outbox.before = call -> {

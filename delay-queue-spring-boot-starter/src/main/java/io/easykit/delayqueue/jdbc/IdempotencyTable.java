@@ -33,13 +33,34 @@ final class IdempotencyTable {
     private static final String FIND_EXPIRED =
             "select topic, delivery_id from " + NAME + " where expires_at < %s order by expires_at limit %d";
 
-    private static final String DELETE = "delete from " + NAME + " where topic = ? and delivery_id = ?";
+    /** Another node may have deleted the row since, and a delivery may have written it anew. */
+    private static final String DELETE =
+            "delete from " + NAME + " where topic = ? and delivery_id = ? and expires_at < %s";
+
+    /** Of the rights to insert, update and delete. */
+    private static final List<String> CHECKS = List.of(
+            "insert into " + NAME
+                    + " (topic, delivery_id, expires_at) select topic, delivery_id, %1$s + interval '%2$d' second"
+                    + " from " + NAME + " where 1 = 0",
+            "update " + NAME + " set expires_at = %1$s + interval '%2$d' second where 1 = 0",
+            "delete from " + NAME + " where 1 = 0");
 
     private final long seconds;
 
     /** @param retention of the rows that this application writes; rounded up to seconds */
     IdempotencyTable(Duration retention) {
         this.seconds = retention.plusMillis(999).toSeconds();
+    }
+
+    /** Uses each right that a delivery needs, by statements that change no row. */
+    void check(Connection connection) throws SQLException {
+        boolean unused = contains(connection, "", "");
+        for (String statement : CHECKS) {
+            try (PreparedStatement check =
+                    connection.prepareStatement(statement.formatted(now(product(connection)), seconds))) {
+                check.executeUpdate();
+            }
+        }
     }
 
     /** Returns false if the database reports that there is such a row already. */
@@ -84,7 +105,7 @@ final class IdempotencyTable {
     /** Returns how many expired rows it has found, up to a limit. */
     int deleteExpired(Connection connection, int limit) throws SQLException {
         List<Row> expired = expired(connection, limit);
-        try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
+        try (PreparedStatement delete = connection.prepareStatement(DELETE.formatted(now(product(connection))))) {
             for (Row row : expired) {
                 bind(delete, row.topic, row.deliveryId);
                 delete.addBatch();

@@ -93,7 +93,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
             return false;
         }
         try {
-            boolean unused = isRecorded("", "");
+            boolean unused = inTransaction(connection -> {
+                table.check(connection);
+                return true;
+            });
         } catch (SQLException e) {
             if (SqlFailures.isPassing(e)) {
                 rollBack(transaction, e);

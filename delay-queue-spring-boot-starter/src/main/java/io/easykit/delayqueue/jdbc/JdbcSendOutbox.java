@@ -38,11 +38,6 @@ public final class JdbcSendOutbox implements SendOutbox {
             + " replica_timeout, frame_size from " + TABLE
             + " where queue = ? and owner = ? and seq > ?%s order by seq limit ";
 
-    private static final String OWNERS = "select o.owner, l.holder, l.renewals from (select distinct owner from "
-            + TABLE + " where queue = ? union select owner from " + TABLE + "_lease where queue = ?) o left join "
-            + TABLE
-            + "_lease l on l.queue = ? and l.owner = o.owner";
-
     /** Seconds since the epoch. A timestamp would depend on the time zones of the driver and the session. */
     private static final String CLOCK = "select extract(epoch from current_timestamp(3))";
 
@@ -51,18 +46,6 @@ public final class JdbcSendOutbox implements SendOutbox {
             "select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) / 1000000";
 
     private static final String OLDEST = "select sent_at from " + TABLE + " where queue = ? order by seq limit 1";
-
-    private static final String NEW_LEASE =
-            "insert into " + TABLE + "_lease (queue, owner, holder, renewals) values (?, ?, ?, 0)";
-
-    private static final String TAKE_LEASE = "update " + TABLE + "_lease set holder = ?, renewals = renewals + 1"
-            + " where queue = ? and owner = ? and holder = ? and renewals = ?";
-
-    private static final String RENEW =
-            "update " + TABLE + "_lease set renewals = renewals + 1 where queue = ? and owner = ? and holder = ?";
-
-    private static final String RELEASE =
-            "delete from " + TABLE + "_lease where queue = ? and owner = ? and holder = ?";
 
     /** Of the columns, and of the rights to read, insert, update and delete. */
     private static final List<String> CHECKS = List.of(
@@ -77,6 +60,7 @@ public final class JdbcSendOutbox implements SendOutbox {
             "delete from " + TABLE + "_lease where 1 = 0");
 
     private final SendOutboxConnections connections;
+    private final SendOutboxLeases leases;
     private final String queue;
 
     /**
@@ -86,6 +70,7 @@ public final class JdbcSendOutbox implements SendOutbox {
     public JdbcSendOutbox(
             DataSource dataSource, String queue, Supplier<? extends @Nullable SendOutboxTransaction> present) {
         this.connections = new SendOutboxConnections(dataSource, present);
+        this.leases = new SendOutboxLeases(connections, queue);
         this.queue = queue;
     }
 
@@ -157,15 +142,30 @@ public final class JdbcSendOutbox implements SendOutbox {
         if (connections.isCommitted()) {
             return 0;
         }
-        String statement = "delete from " + TABLE + " where queue = ? and owner = ? and nonce in " + in(nonces);
+        String statement = "select seq from " + TABLE + " where queue = ? and owner = ? and nonce in " + in(nonces);
         return connections.joined(connection -> {
-            try (PreparedStatement delete = connection.prepareStatement(statement)) {
-                delete.setString(1, queue);
-                delete.setString(2, owner);
-                setAll(delete, 3, nonces);
-                return delete.executeUpdate();
+            List<Long> numbers = new ArrayList<>();
+            try (PreparedStatement select = connection.prepareStatement(statement)) {
+                select.setString(1, queue);
+                select.setString(2, owner);
+                setAll(select, 3, nonces);
+                try (ResultSet found = select.executeQuery()) {
+                    while (found.next()) {
+                        numbers.add(found.getLong(1));
+                    }
+                }
             }
+            return numbers.isEmpty() ? 0 : deleteLocked(connection, numbers);
         });
+    }
+
+    /** By the primary key: MySQL locks the gaps beside what is found by another index, where other transactions insert. */
+    private static int deleteLocked(Connection connection, List<Long> numbers) throws SQLException {
+        String statement = "delete from " + TABLE + " where seq in " + in(numbers);
+        try (PreparedStatement delete = connection.prepareStatement(statement)) {
+            setAll(delete, 1, numbers);
+            return delete.executeUpdate();
+        }
     }
 
     @Override
@@ -210,28 +210,30 @@ public final class JdbcSendOutbox implements SendOutbox {
     }
 
     @Override
-    public Map<Long, Bytes> frames(Collection<Long> numbers) {
-        String statement = "select seq, frame from " + TABLE + " where seq in " + in(numbers);
+    public Map<RowId, Bytes> frames(Collection<RowId> rows) {
+        String statement = "select seq, nonce, frame from " + TABLE + " where seq in " + in(rows);
         return connections.own(connection -> {
             try (PreparedStatement select = prepare(connection, statement)) {
-                setAll(select, 1, numbers);
-                Map<Long, Bytes> frames = new HashMap<>();
+                setAll(select, 1, rows.stream().map(RowId::number).toList());
+                Map<RowId, Bytes> frames = new HashMap<>();
                 try (ResultSet found = select.executeQuery()) {
                     while (found.next()) {
-                        frames.put(found.getLong(1), Bytes.of(found.getBytes(2)));
+                        frames.put(new RowId(found.getLong(1), found.getLong(2)), Bytes.of(found.getBytes(3)));
                     }
                 }
+                frames.keySet().retainAll(Set.copyOf(rows));
                 return frames;
             }
         });
     }
 
     @Override
-    public void delete(Collection<Long> numbers) {
-        String statement = "delete from " + TABLE + " where seq in " + in(numbers);
+    public void delete(Collection<RowId> rows) {
+        String statement = "delete from " + TABLE + " where seq in " + in(rows) + " and nonce in " + in(rows);
         connections.own(connection -> {
             try (PreparedStatement delete = prepare(connection, statement)) {
-                setAll(delete, 1, numbers);
+                setAll(delete, 1, rows.stream().map(RowId::number).toList());
+                setAll(delete, rows.size() + 1, rows.stream().map(RowId::nonce).toList());
                 return delete.executeUpdate();
             }
         });
@@ -239,63 +241,22 @@ public final class JdbcSendOutbox implements SendOutbox {
 
     @Override
     public List<Owner> owners() {
-        return connections.own(connection -> {
-            try (PreparedStatement select = prepare(connection, OWNERS, queue, queue, queue);
-                    ResultSet found = select.executeQuery()) {
-                List<Owner> owners = new ArrayList<>();
-                while (found.next()) {
-                    String holder = found.getString(2);
-                    owners.add(
-                            new Owner(found.getString(1), holder == null ? null : new Lease(holder, found.getLong(3))));
-                }
-                return owners;
-            }
-        });
+        return leases.owners();
     }
 
     @Override
     public boolean take(String owner, String holder, @Nullable Lease seen) {
-        if (seen == null) {
-            return takeNew(owner, holder);
-        }
-        return connections.own(connection -> {
-            try (PreparedStatement take = prepare(connection, TAKE_LEASE, holder, queue, owner, seen.holder())) {
-                take.setLong(5, seen.renewals());
-                return take.executeUpdate() == 1;
-            }
-        });
-    }
-
-    private boolean takeNew(String owner, String holder) {
-        return connections.own(connection -> {
-            try (PreparedStatement insert = prepare(connection, NEW_LEASE, queue, owner, holder)) {
-                return insert.executeUpdate() == 1;
-            } catch (SQLException failed) {
-                String state = failed.getSQLState();
-                if (state != null && state.startsWith("23")) {
-                    return false; // another process has it
-                }
-                throw failed;
-            }
-        });
+        return leases.take(owner, holder, seen);
     }
 
     @Override
     public boolean renew(String owner, String holder) {
-        return update(RENEW, owner, holder) == 1;
+        return leases.renew(owner, holder);
     }
 
     @Override
     public void release(String owner, String holder) {
-        update(RELEASE, owner, holder);
-    }
-
-    private int update(String statement, String owner, String holder) {
-        return connections.own(connection -> {
-            try (PreparedStatement update = prepare(connection, statement, queue, owner, holder)) {
-                return update.executeUpdate();
-            }
-        });
+        leases.release(owner, holder);
     }
 
     @Override
@@ -327,8 +288,7 @@ public final class JdbcSendOutbox implements SendOutbox {
         }
     }
 
-    private static PreparedStatement prepare(Connection connection, String statement, String... texts)
-            throws SQLException {
+    static PreparedStatement prepare(Connection connection, String statement, String... texts) throws SQLException {
         PreparedStatement prepared = connection.prepareStatement(statement);
         prepared.setQueryTimeout(SendOutboxConnections.TIMEOUT_SECONDS);
         for (int i = 0; i < texts.length; i++) {

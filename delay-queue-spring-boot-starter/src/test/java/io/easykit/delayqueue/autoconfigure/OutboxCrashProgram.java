@@ -227,16 +227,16 @@ final class OutboxCrashProgram {
         }
 
         @Override
-        public Map<Long, Bytes> frames(Collection<Long> numbers) {
-            Map<Long, Bytes> frames = behind.frames(numbers);
+        public Map<RowId, Bytes> frames(Collection<RowId> rows) {
+            Map<RowId, Bytes> frames = behind.frames(rows);
             reach(Point.BEFORE_THE_STORE);
             return frames;
         }
 
         @Override
-        public void delete(Collection<Long> numbers) {
+        public void delete(Collection<RowId> rows) {
             reach(Point.BEFORE_THE_DELETE);
-            behind.delete(numbers);
+            behind.delete(rows);
             reach(Point.AFTER_THE_DELETE);
         }
 

@@ -375,6 +375,34 @@ class JdbcIdempotencyStoreTests {
         assertThat(records()).isEqualTo(1);
     }
 
+    /** In H2 always, which needs no other user to log in. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "select, update, delete",
+                "select, insert, delete",
+                "select, insert, update",
+                "insert, update, delete"
+            })
+    void aMissingRightIsNoticedAtTheStart(String rights) {
+        String url = "jdbc:h2:mem:" + UUID.randomUUID();
+        JdbcClient admin = JdbcClient.create(new DriverManagerDataSource(url + ";DB_CLOSE_DELAY=-1"));
+        admin.sql(
+                        "create table delay_queue_handled (topic varchar(128), delivery_id varbinary(600), expires_at timestamp(3))")
+                .update();
+        admin.sql("create user shop password 'x'").update();
+        admin.sql("grant select, insert, update, delete on delay_queue_handled to shop")
+                .update();
+        JdbcIdempotencyStore limited = store(new DriverManagerDataSource(url, "shop", "x"));
+        assertThat(limited.check()).isTrue();
+
+        admin.sql("revoke select, insert, update, delete on delay_queue_handled from shop")
+                .update();
+        admin.sql("grant " + rights + " on delay_queue_handled to shop").update();
+
+        assertThatThrownBy(limited::check).hasMessageContaining("delay_queue_handled cannot be used");
+    }
+
     @Test
     void refusesATransactionManagerOfAnotherDatabase() {
         DataSource other = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID());

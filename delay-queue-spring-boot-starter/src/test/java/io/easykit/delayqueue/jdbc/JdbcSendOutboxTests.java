@@ -11,12 +11,14 @@ import io.easykit.delayqueue.store.SendOutbox.Backlog;
 import io.easykit.delayqueue.store.SendOutbox.Lease;
 import io.easykit.delayqueue.store.SendOutbox.Owner;
 import io.easykit.delayqueue.store.SendOutbox.Row;
+import io.easykit.delayqueue.store.SendOutbox.RowId;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
 import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Bytes;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -27,6 +29,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -181,7 +184,7 @@ class JdbcSendOutboxTests {
         List<Row> rows = rows();
         assertThat(rows).extracting(Row::send).containsExactly(plain, waiting);
         assertThat(rows).extracting(Row::size).containsExactly(300_000, 1);
-        List<Long> numbers = rows.stream().map(Row::number).toList();
+        List<RowId> numbers = rows.stream().map(Row::id).toList();
         assertThat(outbox.frames(numbers))
                 .hasSize(2)
                 .containsEntry(numbers.get(0), Bytes.of(large))
@@ -189,6 +192,19 @@ class JdbcSendOutboxTests {
         outbox.delete(numbers.subList(0, 1));
         assertThat(ids()).containsExactly("b");
         assertThat(outbox.frames(numbers)).containsOnlyKeys(numbers.get(1));
+    }
+
+    /** A database that has lost commits gives the numbers of their rows again. */
+    @Test
+    void takesNoOtherRowWithTheSameNumber() {
+        commit(row("t", "a", 1));
+        long number = rows().get(0).number();
+        RowId lost = new RowId(number, 2);
+
+        assertThat(outbox.frames(List.of(lost))).isEmpty();
+        outbox.delete(List.of(lost));
+
+        assertThat(ids()).containsExactly("a");
     }
 
     /** H2 keeps the timeout of a statement for all later ones of the connection. */
@@ -265,6 +281,30 @@ class JdbcSendOutboxTests {
             assertThat(outbox.withdraw("me", List.of(2L))).isZero();
         });
         assertThat(ids()).containsExactly("a", "c");
+    }
+
+    /** MySQL and MariaDB lock gaps of an index, unless a row is found by its primary key. */
+    @Test
+    void aTransactionThatHasWithdrawnARowHoldsUpNoOther() {
+        commit(row("t", "a", -1000), row("t", "b", 1000));
+        begun.clear();
+        transaction.executeWithoutResult(status -> {
+            outbox.write("me", List.of(row("t", "c", 2)));
+            assertThat(outbox.withdraw("me", List.of(2L))).isEqualTo(1);
+            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> insertBeside(3));
+            assertThat(other).succeedsWithin(Duration.ofSeconds(10));
+        });
+        assertThat(ids()).containsExactly("a", "b", "other");
+    }
+
+    /** In a transaction of its own, as another node does. */
+    private void insertBeside(long nonce) {
+        jdbc.sql("insert into delay_queue_outbox (queue, owner, topic, message_id, nonce, due_at, is_delay, sent_at,"
+                        + " frame_size, frame) values ('dq:', 'me', 't', ?, ?, 1, 0, 1, 1, ?)")
+                .param("other".getBytes(StandardCharsets.UTF_8))
+                .param(nonce)
+                .param(new byte[] {1})
+                .update();
     }
 
     @Test

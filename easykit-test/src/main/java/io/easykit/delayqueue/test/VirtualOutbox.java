@@ -65,7 +65,7 @@ final class VirtualOutbox implements SendOutbox {
         try {
             List<Row> found = rows.rows(owner, 0, Set.of(), MAX_ROWS);
             while (!found.isEmpty()) {
-                rows.delete(found.stream().map(Row::number).toList());
+                rows.delete(found.stream().map(Row::id).toList());
                 found = rows.rows(owner, 0, Set.of(), MAX_ROWS);
             }
             return true;
@@ -85,13 +85,13 @@ final class VirtualOutbox implements SendOutbox {
     }
 
     @Override
-    public Map<Long, Bytes> frames(Collection<Long> numbers) {
-        return rows.frames(numbers);
+    public Map<RowId, Bytes> frames(Collection<RowId> ids) {
+        return rows.frames(ids);
     }
 
     @Override
-    public void delete(Collection<Long> numbers) {
-        rows.delete(numbers);
+    public void delete(Collection<RowId> ids) {
+        rows.delete(ids);
     }
 
     @Override
