@@ -119,8 +119,9 @@ public interface Transactions {
          * called.
          *
          * @param inner identity of the other transaction
+         * @param committed whether it was certainly committed
          */
-        default void afterInnerCompletion(Object inner) {}
+        default void afterInnerCompletion(Object inner, boolean committed) {}
 
         /** Called after the end, committed or not. */
         void afterCompletion(Completion completion);
@@ -132,8 +133,11 @@ public interface Transactions {
         /** It was certainly rolled back. */
         ROLLED_BACK,
 
-        /** It was committed, or that is unknown. */
+        /** It was committed, or has ended in another way that is over. */
         ENDED,
+
+        /** Its commit failed without an answer of the database, which may still carry it out. */
+        UNKNOWN,
 
         /** It is still open: its work is committed, or rolled back, when its connection is given back. */
         LEFT_OPEN

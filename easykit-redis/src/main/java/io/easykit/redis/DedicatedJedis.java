@@ -130,7 +130,7 @@ final class DedicatedJedis extends JedisConnectionFactory {
         return created;
     }
 
-    /** Whether {@link #cut} knows the sockets of this factory: not in a cluster, and not those of an application. */
+    /** Whether {@link #cut} works for connections of this factory: not in a cluster, and not for those of an application. */
     static boolean canCut(JedisConnectionFactory connections) {
         return connections instanceof DedicatedJedis && !connections.isRedisClusterAware();
     }

@@ -50,6 +50,9 @@ final class OutboxDelivery {
     /** Maximum number of messages of one query. */
     static final int MESSAGES = 200;
 
+    /** A batch of this duration makes the next one smaller: in its last call, to the database, the lease must not run out. */
+    private static final long SLOW = Outbox.MAX_DELAY.toNanos() / 5;
+
     private static final Logger log = LoggerFactory.getLogger(OutboxDelivery.class);
 
     private final InvalidationDelivery delivery;
@@ -59,14 +62,25 @@ final class OutboxDelivery {
     private final OutboxEntries entries;
     private final SecondDeliveries second;
     private final PartlyDelivered partly;
+    private final Ticker ticker;
+    private final Runnable keepLease;
+    private int limit = MESSAGES;
 
+    /** @param keepLease called between calls of Redis and of the database: a batch may take longer than the lease */
     OutboxDelivery(
-            InvalidationDelivery delivery, PrefixClearing clearing, Outbox outbox, OutboxKeys names, Ticker ticker) {
+            InvalidationDelivery delivery,
+            PrefixClearing clearing,
+            Outbox outbox,
+            OutboxKeys names,
+            Ticker ticker,
+            Runnable keepLease) {
         this.delivery = delivery;
         this.clearing = clearing;
         this.outbox = outbox;
         this.names = names;
-        this.entries = new OutboxEntries(delivery);
+        this.entries = new OutboxEntries(delivery, keepLease);
+        this.ticker = ticker;
+        this.keepLease = keepLease;
         this.second = new SecondDeliveries(ticker);
         this.partly = new PartlyDelivered(delivery.store(), names);
     }
@@ -78,7 +92,16 @@ final class OutboxDelivery {
      * @throws StoreUnavailableException if Redis does not answer
      */
     boolean deliverSome() {
-        List<Due> due = outbox.due(delivery.clusterId(), MESSAGES);
+        long begin = ticker.nanoTime();
+        try {
+            return deliverBatch();
+        } finally {
+            limit = ticker.nanoTime() - begin >= SLOW ? Math.max(1, limit / 2) : Math.min(MESSAGES, 2 * limit);
+        }
+    }
+
+    private boolean deliverBatch() {
+        List<Due> due = outbox.due(delivery.clusterId(), limit);
         if (due.isEmpty()) {
             return false;
         }
@@ -101,6 +124,7 @@ final class OutboxDelivery {
         done.removeAll(stuck);
         Set<Due> forgotten = partly.record(done, stuck, failed.keySet(), unraised);
         done.removeAll(begun);
+        keepLease.run();
         deliverAgain(begun.stream().filter(one -> !stuck.contains(one)).toList());
         ids(done, State.WAITING, ids -> outbox.delivered(ids, RETENTION));
         ids(done, State.OPEN, ids -> outbox.postpone(ids, OutboxEntries.AGAIN_AFTER));

@@ -34,13 +34,16 @@ final class OutboxEntries {
 
     private final InvalidationDelivery delivery;
     private final GuardedStore store;
+    private final Runnable betweenCalls;
 
     /** Token of the preparations. A second delivery renews and removes those that stay until then. */
     private final String token = UUID.randomUUID().toString();
 
-    OutboxEntries(InvalidationDelivery delivery) {
+    /** @param betweenCalls called before each call of Redis, of which there may be many */
+    OutboxEntries(InvalidationDelivery delivery, Runnable betweenCalls) {
         this.delivery = delivery;
         this.store = delivery.store();
+        this.betweenCalls = betweenCalls;
     }
 
     /**
@@ -151,8 +154,9 @@ final class OutboxEntries {
         return keys.stream().filter(which).toList();
     }
 
-    private static void inParts(List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> action) {
+    private void inParts(List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> action) {
         for (int from = 0; from < keys.size(); from += KEYS) {
+            betweenCalls.run();
             action.accept(keys.subList(from, Math.min(from + KEYS, keys.size())));
         }
     }

@@ -62,7 +62,7 @@ final class OutboxRecovery {
         this.store = delivery.store();
         this.outbox = outbox;
         this.names = names;
-        this.entries = new OutboxEntries(delivery);
+        this.entries = new OutboxEntries(delivery, () -> {});
         this.ticker = ticker;
         this.progressAt = ticker.nanoTime();
     }

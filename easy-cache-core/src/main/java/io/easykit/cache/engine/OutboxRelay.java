@@ -80,6 +80,7 @@ final class OutboxRelay {
     private @Nullable Long againAt;
     private @Nullable Long lackedAt;
     private boolean offered;
+    private long leasedAt;
     private boolean databaseFails;
     private boolean faulty;
 
@@ -89,7 +90,7 @@ final class OutboxRelay {
         this.store = delivery.store();
         this.outbox = outbox;
         OutboxKeys names = new OutboxKeys(delivery.clusterId());
-        this.messages = new OutboxDelivery(delivery, clearing, outbox, names, ticker);
+        this.messages = new OutboxDelivery(delivery, clearing, outbox, names, ticker, this::keepLease);
         this.recovery = new OutboxRecovery(delivery, outbox, names, ticker);
         store.onReconnect(server -> holdsLease = false);
     }
@@ -281,7 +282,24 @@ final class OutboxRelay {
     }
 
     private Duration lease(boolean partial) {
-        return store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE, partial);
+        long now = ticker.nanoTime();
+        Duration left = store.takeWorkLease("outbox:" + outbox.id(), owner, LEASE, partial);
+        leasedAt = left.isZero() ? now : leasedAt;
+        return left;
+    }
+
+    /**
+     * Renews the lease within a batch that takes long. Otherwise another node takes it, and delivers again what this one has
+     * delivered: with slow batches on all nodes no message would ever be done.
+     */
+    private void keepLease() {
+        if (ticker.nanoTime() - leasedAt >= LEASE.toNanos() / 3) {
+            try {
+                Duration unused = lease(isPartial());
+            } catch (StoreUnavailableException away) {
+                log.debug("The lease on the outbox was not renewed", away);
+            }
+        }
     }
 
     /** Also for a while after it: a master that is lost again and again must not make the lease go from node to node. */

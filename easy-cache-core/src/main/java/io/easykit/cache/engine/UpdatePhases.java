@@ -236,6 +236,13 @@ final class UpdatePhases {
         }
     }
 
+    /** Ends an update again when its lease is over. Until then it stays prepared. */
+    void endAfterLease(Collection<? extends CacheKey<?>> keys, String token, @Nullable Duration atLeast) {
+        long since = ticker.nanoTime();
+        long lease = lease(keys, atLeast).toNanos();
+        endWhenClosed(keys, token, () -> ticker.nanoTime() - since < lease);
+    }
+
     /** Ends updates a second time, when their work can no longer be committed. Clearings end as in {@link #end}. */
     void endWhenClosed(Collection<? extends CacheKey<?>> keys, String token, BooleanSupplier open) {
         List<CacheKey<?>> update = List.copyOf(keys);

@@ -12,7 +12,6 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>After the end of a transaction, work on its connection is committed still later. Such an update stays prepared
  *       until the connection is given back ({@link LateCommits}). So does the update of a transaction that its manager
  *       has left open.
+ *   <li>A commit that fails without an answer may be carried out later. How such an update ends is in {@link UpdateEnds}.
  * </ul>
  *
  * <p>A rollback is invalidated too, as a precaution ({@link RolledBackUpdates}).
@@ -52,11 +52,13 @@ final class Updates {
 
     private final UpdatePhases phases;
     private final Transactions transactions;
+    private final UpdateEnds ends;
     private final RunningUpdates running = new RunningUpdates();
 
     Updates(CacheClusters clusters, EngineContext engine) {
         this.phases = new UpdatePhases(clusters, engine.ticker());
         this.transactions = engine.transactions();
+        this.ends = new UpdateEnds(phases, transactions);
     }
 
     <T, X extends Throwable> @Nullable T around(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
@@ -66,6 +68,7 @@ final class Updates {
         List<Renewal> renewals = phases.renew(keys, token, timeout);
         boolean acknowledged = false;
         boolean begun = false;
+        boolean done = false;
         try {
             acknowledged = phases.prepare(keys, token, timeout, false);
             // Not earlier: if this update is refused, its transaction may go on, and be committed.
@@ -73,14 +76,17 @@ final class Updates {
                 enlist(keys);
             }
             begun = true;
-            return running.run(keys, action);
+            T result = running.run(keys, action);
+            done = true;
+            return result;
         } finally {
-            boolean certain = MarkRenewals.stop(renewals);
+            // A statement that got no answer may still be carried out.
+            boolean certain = MarkRenewals.stop(renewals) && (done || !begun);
             if (transactions.isEndHidden()) {
                 phases.end(keys, NO_TOKEN, acknowledged);
             } else {
                 try {
-                    endPrepared(keys, token, acknowledged);
+                    ends.endPrepared(keys, token, acknowledged);
                 } finally {
                     if (!certain && transactions.lateCommit() == null) {
                         phases.endAgain(keys, token);
@@ -96,29 +102,6 @@ final class Updates {
     /** Whether there is a transaction whose end is still to come. */
     private boolean isPresent() {
         return transactions.isActive() && transactions.lateCommit() == null;
-    }
-
-    /** Ends updates that are prepared: now, or when their work is committed. */
-    private void endPrepared(Collection<? extends CacheKey<?>> keys, String token, boolean acknowledged) {
-        BooleanSupplier open = transactions.lateCommit();
-        try {
-            phases.end(keys, open == null ? token : NO_TOKEN, acknowledged);
-        } finally {
-            if (open != null) {
-                phases.endWhenClosed(keys, token, open);
-            }
-        }
-    }
-
-    /** Ends updates that are not prepared, and whose work may still be committed. */
-    private void endUnprepared(Collection<? extends CacheKey<?>> keys) {
-        String token = UpdatePhases.newToken();
-        boolean acknowledged = false;
-        try {
-            acknowledged = phases.prepareEnded(keys, token);
-        } finally {
-            endPrepared(keys, token, acknowledged);
-        }
     }
 
     /** Waits for other nodes, or leaves that to the update or transaction around this one. */
@@ -171,7 +154,7 @@ final class Updates {
                 phases.end(keys, NO_TOKEN, acknowledged);
             }
         } else if (transactions.lateCommit() != null || PrefixClearing.isIn(keys)) {
-            endUnprepared(keys);
+            ends.endUnprepared(keys);
         } else {
             phases.invalidateTogether(keys);
         }
@@ -307,10 +290,10 @@ final class Updates {
         }
 
         @Override
-        public void afterInnerCompletion(Object inner) {
+        public void afterInnerCompletion(Object inner, boolean committed) {
             InnerCommit commit = innerCommits.remove(inner);
             if (commit != null) {
-                phases.end(commit.keys, commit.token, commit.acknowledged);
+                ends.endInner(commit.keys, commit.token, commit.acknowledged, committed);
                 unseen.addAll(commit.keys);
             }
             if (running == 0 && !transactions.hasInner()) {
@@ -322,10 +305,12 @@ final class Updates {
         public void afterCompletion(Completion completion) {
             if (completion == Completion.LEFT_OPEN) {
                 endOpen();
-            } else if (prepared || completion == Completion.ENDED) {
-                phases.end(keys, prepared ? token : NO_TOKEN, acknowledged);
-            } else {
+            } else if (prepared) {
+                ends.endCommit(keys, token, timeout, acknowledged, completion);
+            } else if (completion == Completion.ROLLED_BACK) {
                 phases.invalidateRolledBack(keys);
+            } else {
+                phases.end(keys, NO_TOKEN, acknowledged);
             }
             if (completion != Completion.ROLLED_BACK) {
                 unseen.addAll(keys);
@@ -335,9 +320,9 @@ final class Updates {
 
         private void endOpen() {
             if (prepared) {
-                endPrepared(keys, token, acknowledged);
+                ends.endPrepared(keys, token, acknowledged);
             } else {
-                endUnprepared(keys);
+                ends.endUnprepared(keys);
             }
         }
     }

@@ -17,12 +17,14 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -103,6 +105,27 @@ class OutboxReaderTests {
         pass(Outbox.MAX_DELAY);
 
         assertThat(read(other, LOST)).isEqualTo("new");
+    }
+
+    /** Another node would take the lease meanwhile, and deliver again what was delivered. */
+    @ParameterizedTest
+    @ValueSource(strings = {"delivered", "prepare", "invalidateNow"})
+    void aBacklogIsDeliveredAlthoughItsBatchesTakeLongerThanTheLease(String slow) {
+        Node first = start();
+        Node second = start();
+        int before = outbox.redeliveries();
+        update(IntStream.range(0, 6 * OutboxDelivery.MESSAGES)
+                .<CacheKey<?>>mapToObj(AP::key)
+                .toList());
+        first.slow = slow;
+        second.slow = slow;
+
+        pass(Duration.ofMinutes(2));
+
+        assertThat(outbox.waiting()).isZero();
+        assertThat(outbox.redeliveries() - before)
+                .as("one takeover in the first batch, and once more after it")
+                .isLessThanOrEqualTo(4);
     }
 
     /** Each take-over delivers again what was delivered in the last 30 s, and drops what was loaded since. */
@@ -246,6 +269,11 @@ class OutboxReaderTests {
                 .ticker(bench.clock)
                 .buildStopped();
         private boolean databaseAway;
+        private boolean isRunning;
+
+        /** A method that takes 10 ms for each message or key; the other nodes run meanwhile. */
+        private String slow = "";
+
         private long nextTick;
         private long nextRound;
 
@@ -254,6 +282,7 @@ class OutboxReaderTests {
         }
 
         private Object isolated(Call call) throws Exception {
+            takeTime(call);
             lost.forEach(bench.store::away);
             try {
                 return call.action.call();
@@ -267,10 +296,28 @@ class OutboxReaderTests {
             if (databaseAway && !call.method().equals("id")) {
                 throw new OutboxException("the database is away", null);
             }
+            takeTime(call);
             return call.action.call();
         }
 
+        private void takeTime(Call call) {
+            if (call.method.equals(slow) && call.first instanceof Collection<?> all) {
+                for (int i = 10; i <= all.size(); i += 10) {
+                    bench.clock.advance(STEP);
+                    nodes.forEach(Node::run);
+                }
+            }
+        }
+
         private void run() {
+            if (!isRunning) {
+                isRunning = true;
+                runDue();
+                isRunning = false;
+            }
+        }
+
+        private void runDue() {
             CacheCluster cluster = engine.cluster(CacheSpec.DEFAULT_CLUSTER);
             if (bench.clock.nanoTime() >= nextTick) {
                 List.copyOf(cluster.workers()).forEach(RecoveryWorker::tick);
@@ -283,7 +330,7 @@ class OutboxReaderTests {
     }
 
     /** One call of a facade. */
-    private record Call(String method, Callable<?> action) {}
+    private record Call(String method, @Nullable Object first, Callable<?> action) {}
 
     private interface Around {
         Object call(Call call) throws Exception;
@@ -293,7 +340,8 @@ class OutboxReaderTests {
         Object facade =
                 Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     try {
-                        return around.call(new Call(method.getName(), () -> method.invoke(target, arguments)));
+                        Object first = arguments == null ? null : arguments[0];
+                        return around.call(new Call(method.getName(), first, () -> method.invoke(target, arguments)));
                     } catch (InvocationTargetException failed) {
                         throw failed.getCause();
                     }

@@ -30,12 +30,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class UpdateTests {
 
+    private static final Duration LEASE = Workbench.ap().options().updateLease();
+
     private final Workbench bench = new Workbench();
     private final EasyCacheEngine cache = bench.node();
     private final EasyCacheEngine elsewhere = bench.node();
     private final AtomicReference<String> database = new AtomicReference<>("old");
     private final CacheKey<String> ap = Workbench.ap().key(1);
     private final CacheKey<String> cp = Workbench.cp().key(2);
+
+    private void pass(Duration time) {
+        bench.clock.advance(time);
+        cache.cluster("default").workers().forEach(RecoveryWorker::tick);
+    }
 
     private void change() {
         database.set("new");
@@ -206,13 +213,49 @@ class UpdateTests {
         assertThat(bench.store.parts(cp)).isEmpty();
     }
 
-    @Test
-    void isEndedWhenNobodyKnowsWhatBecameOfTheCommit() {
-        cache.fetch(cp, database::get);
+    /** The database answers no more, and carries out the commit later. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void staysPreparedForItsLeaseWhenNobodyKnowsWhatBecameOfTheCommit(Consistency consistency) {
+        CacheKey<String> key = Workbench.spec(consistency).key(1);
+        cache.fetch(key, database::get);
         bench.transactions.begin();
-        cache.updateInTransaction(List.of(cp), () -> null);
+        cache.updateInTransaction(List.of(key), () -> null);
         bench.transactions.lose();
-        assertThat(bench.store.parts(cp)).isEmpty();
+        pass(LEASE.minusSeconds(1));
+        assertThat(elsewhere.fetch(key, database::get)).isEqualTo("old");
+
+        change();
+
+        assertThat(elsewhere.fetch(key, database::get)).isEqualTo("new");
+        pass(Duration.ofSeconds(1));
+        assertThat(bench.store.parts(key)).isEmpty();
+        assertThat(elsewhere.fetch(key, database::get)).isEqualTo("new");
+        assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("new");
+    }
+
+    /** A manager may report a rollback for it, and a statement has no transaction. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void endsOnceMoreIfItsWorkMayBeDoneLater(boolean inTransaction) {
+        cache.fetch(cp, database::get);
+        IllegalStateException failure = new IllegalStateException("no answer");
+        Action<Void, RuntimeException> fail = () -> {
+            throw failure;
+        };
+        if (inTransaction) {
+            bench.transactions.begin();
+            cache.updateInTransaction(List.of(cp), () -> null);
+            assertThatThrownBy(() -> bench.transactions.commit(fail::run)).isSameAs(failure);
+        } else {
+            assertThatThrownBy(() -> cache.update(List.of(cp), fail)).isSameAs(failure);
+        }
+        assertThat(elsewhere.fetch(cp, database::get)).isEqualTo("old");
+        change();
+
+        pass(MarkRenewals.LATE);
+
+        assertThat(elsewhere.fetch(cp, database::get)).isEqualTo("new");
     }
 
     @Test

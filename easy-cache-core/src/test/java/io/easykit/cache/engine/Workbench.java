@@ -364,7 +364,7 @@ final class Workbench {
             database.run();
             inner = false;
             if (outer != null) {
-                outer.afterInnerCompletion(database);
+                outer.afterInnerCompletion(database, true);
             }
         }
 
@@ -442,26 +442,26 @@ final class Workbench {
                 transaction.beforeCommit();
                 database.run();
             } catch (RuntimeException failure) {
-                end(true);
+                end(Completion.ROLLED_BACK);
                 throw failure;
             }
-            end(false);
+            end(Completion.ENDED);
         }
 
         void rollback() {
-            end(true);
+            end(Completion.ROLLED_BACK);
         }
 
         /** The commit was sent, and its outcome is unknown. */
         void lose() {
             present.get().beforeCommit();
-            end(false);
+            end(Completion.UNKNOWN);
         }
 
-        private void end(boolean rolledBack) {
+        private void end(Completion completion) {
             Transaction transaction = present.get();
             if (transaction.participant != null) {
-                transaction.participant.afterCompletion(rolledBack ? Completion.ROLLED_BACK : Completion.ENDED);
+                transaction.participant.afterCompletion(completion);
             }
             present.remove();
         }

@@ -245,16 +245,16 @@ public final class SpringTransactions implements Transactions {
         }
 
         /**
-         * Spring leaves a transaction open if a {@code beforeCommit} throws a {@code TransactionException}: it takes the
-         * exception for a failed commit, or for a rollback. Before each real commit and rollback it calls
-         * {@code beforeCompletion}. The work may also have been done in the transaction of another manager around this one.
+         * Spring leaves a transaction open if a {@code beforeCommit} throws a {@code TransactionException}: it takes it for a failed
+         * commit, or a rollback. Before each real one it calls {@code beforeCompletion}. The work may also be part of the
+         * transaction of another manager around this one.
          */
         private Completion completion(int status) {
-            boolean insideAnother = transaction != null && transaction.isInsideAnother();
-            if (insideAnother || (status != STATUS_COMMITTED && !completing)) {
+            if ((transaction != null && transaction.isInsideAnother()) || (status != STATUS_COMMITTED && !completing)) {
                 return Completion.LEFT_OPEN;
             }
-            return status == STATUS_ROLLED_BACK ? Completion.ROLLED_BACK : Completion.ENDED;
+            Completion unlessCommitted = status == STATUS_ROLLED_BACK ? Completion.ROLLED_BACK : Completion.UNKNOWN;
+            return status == STATUS_COMMITTED ? Completion.ENDED : unlessCommitted;
         }
     }
 
@@ -321,25 +321,25 @@ public final class SpringTransactions implements Transactions {
 
         @Override
         public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-            ended(transaction);
+            ended(transaction, commitFailure == null);
         }
 
         @Override
         public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
-            ended(transaction);
+            ended(transaction, false);
         }
 
-        private void ended(TransactionExecution transaction) {
+        private void ended(TransactionExecution transaction, boolean committed) {
             ended.over(transaction);
             remove(hiddenKey, transaction);
             PresentTransaction present = present();
             if (present != null) {
                 present.removeInner(transaction);
             }
-            suspended().forEach(one -> one.afterInnerCompletion(transaction));
+            suspended().forEach(one -> one.afterInnerCompletion(transaction, committed));
             Participant current = current();
             if (current != null && isInner(transaction)) {
-                current.afterInnerCompletion(transaction);
+                current.afterInnerCompletion(transaction, committed);
             }
         }
 
