@@ -53,7 +53,7 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
     private void invoke(@Nullable Object... arguments) throws Exception {
         try {
             Target resolved = target.get();
-            resolved.method.invoke(resolved.bean, arguments);
+            MethodRules.requireDone(resolved.where, resolved.method.invoke(resolved.where.bean(), arguments));
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof Error error) {
                 throw error;
@@ -62,10 +62,10 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
         }
     }
 
-    private record Target(Object bean, Method method) {
+    private record Target(ListenerMethod where, Method method) {
 
         static Target of(ListenerMethod where) {
-            return new Target(where.bean(), MethodRules.requireInvocable(where));
+            return new Target(where, MethodRules.requireInvocable(where));
         }
     }
 }

@@ -5,12 +5,18 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.Caching;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -20,9 +26,15 @@ import org.springframework.util.ReflectionUtils;
 /** Checks that a method can be called, and that its work is done when it returns. */
 final class MethodRules {
 
+    private static final String WAIT = "Wait for the result in the method, and return nothing.";
+
     /** Names, because the types may be missing from the class path. */
     private static final List<String> OTHER_CACHEABLE =
             List.of("io.easykit.cache.annotation.Cacheable", "javax.cache.annotation.CacheResult");
+
+    /** Names, for the same reason. */
+    private static final Set<String> ASYNCHRONOUS =
+            Set.of("org.reactivestreams.Publisher", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow");
 
     private MethodRules() {}
 
@@ -82,15 +94,13 @@ final class MethodRules {
 
     /** Returning acknowledges, so a method that returns before its work is done would lose messages. */
     static void requireSynchronous(ListenerMethod where) {
-        Class<?> type = where.method().getReturnType();
-        if (Future.class.isAssignableFrom(type)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-                || KotlinDetector.isSuspendingFunction(where.method())) {
+        Class<?> type = ResolvableType.forMethodReturnType(where.method(), where.targetClass())
+                .toClass();
+        if (isAsynchronous(type) || KotlinDetector.isSuspendingFunction(where.method())) {
             throw where.problem(
                     "the method is asynchronous (" + type.getTypeName() + "): it returns before its work is done, and"
                             + " returning acknowledges the message",
-                    "Wait for the result in the method, and return nothing. 'concurrency' sets how many run at"
-                            + " a time.");
+                    WAIT + " 'concurrency' sets how many run at a time.");
         }
         if (AnnotatedElementUtils.hasAnnotation(where.method(), Async.class)
                 || AnnotatedElementUtils.hasAnnotation(where.targetClass(), Async.class)) {
@@ -98,5 +108,31 @@ final class MethodRules {
                     "the method is @Async: it returns before its work is done, and returning acknowledges the message",
                     "Remove @Async. 'concurrency' sets how many run at a time.");
         }
+    }
+
+    /**
+     * Checks a result whose type was unknown at the start.
+     *
+     * @throws IllegalStateException if the work of the method may go on, and fail after the acknowledgement
+     */
+    static void requireDone(ListenerMethod where, @Nullable Object result) {
+        if (result != null && isAsynchronous(result.getClass())) {
+            throw new IllegalStateException(where.describe() + " is asynchronous: it returned a "
+                    + result.getClass().getTypeName() + ", whose work may go on, so the run counts as failed. " + WAIT);
+        }
+    }
+
+    private static boolean isAsynchronous(Class<?> type) {
+        return Future.class.isAssignableFrom(type)
+                || CompletionStage.class.isAssignableFrom(type)
+                || Flow.Publisher.class.isAssignableFrom(type)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+                || hasAsynchronousName(type);
+    }
+
+    private static boolean hasAsynchronousName(Class<?> type) {
+        return ASYNCHRONOUS.contains(type.getName())
+                || Stream.concat(Stream.ofNullable(type.getSuperclass()), Stream.of(type.getInterfaces()))
+                        .anyMatch(MethodRules::hasAsynchronousName);
     }
 }

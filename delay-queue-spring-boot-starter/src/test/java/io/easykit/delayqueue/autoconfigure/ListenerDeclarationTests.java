@@ -34,6 +34,8 @@ import org.springframework.cache.annotation.Caching;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.test.tools.SourceFile;
+import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.scheduling.annotation.Async;
 import reactor.core.publisher.Mono;
@@ -94,6 +96,42 @@ class ListenerDeclarationTests {
                 Arguments.of(
                         UnresolvedHeader.class, "@Header = \"${no.header}\" cannot be resolved", "Set the property"),
                 Arguments.of(ExpressionHeader.class, "'#{tenant}' is an expression", "It may hold placeholders"));
+    }
+
+    @Test
+    void refusesAFutureThatATypeVariableHides() {
+        runner.withBean("orders", CloseHandler.class).run(context -> assertThat(context)
+                .getFailure()
+                .hasMessageContaining("CloseHandler.handle(Object)")
+                .hasMessageContaining("the method is asynchronous (java.util.concurrent.CompletableFuture)"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Job", "Deferred"})
+    void refusesACoroutineOfKotlin(String type) {
+        SourceFile listener = SourceFile.of(
+                """
+                package com.shop;
+                public class Orders {
+                    @io.easykit.delayqueue.annotation.DelayListener(topic = "orders")
+                    public kotlinx.coroutines.%s on(String order) { return null; }
+                }
+                """
+                        .formatted(type));
+        TestCompiler.forSystem()
+                .withSources(
+                        SourceFile.of("package kotlinx.coroutines; public interface Job {}"),
+                        SourceFile.of("package kotlinx.coroutines; public interface Deferred extends Job {}"),
+                        listener)
+                .compile(compiled -> runner.withBean(
+                                "orders",
+                                compiled.getAllCompiledClasses().stream()
+                                        .filter(some -> some.getSimpleName().equals("Orders"))
+                                        .findFirst()
+                                        .orElseThrow())
+                        .run(context -> assertThat(context)
+                                .getFailure()
+                                .hasMessageContaining("the method is asynchronous (kotlinx.coroutines." + type + ")")));
     }
 
     @Test
@@ -400,6 +438,22 @@ class ListenerDeclarationTests {
         @DelayListener(topic = "orders")
         CompletableFuture<String> on(String order) {
             return CompletableFuture.completedFuture(order);
+        }
+    }
+
+    abstract static class Handler<C, R> {
+        @DelayListener(topic = "orders")
+        public R handle(C command) {
+            return process(command);
+        }
+
+        abstract R process(C command);
+    }
+
+    static class CloseHandler extends Handler<String, CompletableFuture<Void>> {
+        @Override
+        CompletableFuture<Void> process(String order) {
+            return CompletableFuture.completedFuture(null);
         }
     }
 
