@@ -4,6 +4,7 @@ import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.MessageHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -55,11 +56,20 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
             Target resolved = target.get();
             MethodRules.requireDone(resolved.where, resolved.method.invoke(resolved.where.bean(), arguments));
         } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw e.getCause() instanceof Exception cause ? cause : e;
+            throw thrownIn(e);
         }
+    }
+
+    /** Returns what the method threw. A proxy wraps a checked exception that the method does not declare. */
+    private static Exception thrownIn(InvocationTargetException call) {
+        Throwable thrown = call.getCause();
+        if (thrown instanceof UndeclaredThrowableException ofProxy && ofProxy.getCause() != null) {
+            thrown = ofProxy.getCause();
+        }
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        return thrown instanceof Exception exception ? exception : call;
     }
 
     private record Target(ListenerMethod where, Method method) {

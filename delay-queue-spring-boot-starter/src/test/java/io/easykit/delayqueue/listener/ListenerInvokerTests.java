@@ -6,6 +6,7 @@ import static org.mockito.Mockito.mock;
 
 import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayMessage;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.mock.env.MockEnvironment;
 import reactor.core.publisher.Mono;
 
@@ -40,6 +42,17 @@ class ListenerInvokerTests {
         assertThat(listeners.got).containsExactly("one");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void passesOnACheckedExceptionThatAProxyHasWrapped(boolean ofTheClass) {
+        ProxyFactory proxies = new ProxyFactory(listeners);
+        proxies.setProxyTargetClass(ofTheClass);
+
+        assertThatThrownBy(() -> single(proxies.getProxy(), "sneaky").handle(message("one")))
+                .isInstanceOf(IOException.class)
+                .hasMessage("away");
+    }
+
     private static ListenerInvoker single(Object bean, String method) {
         ListenerMethod where = where(bean, method);
         Placeholders placeholders = new Placeholders(where, new MockEnvironment());
@@ -59,7 +72,17 @@ class ListenerInvokerTests {
                 "topic", payload, payload, Map.of(), Instant.EPOCH, "delivery", 0, 0, 0, mock(Acknowledgment.class));
     }
 
-    static class Listeners {
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Exception> void throwUnchecked(Exception checked) throws E {
+        throw (E) checked;
+    }
+
+    interface Sneaky {
+
+        void sneaky(String payload);
+    }
+
+    static class Listeners implements Sneaky {
 
         private final List<String> got = new ArrayList<>();
 
@@ -75,6 +98,12 @@ class ListenerInvokerTests {
         public Object echo(String payload) {
             got.add(payload);
             return payload;
+        }
+
+        /** As a method in Kotlin, or with Lombok's {@code @SneakyThrows}. */
+        @Override
+        public void sneaky(String payload) {
+            ListenerInvokerTests.<RuntimeException>throwUnchecked(new IOException("away"));
         }
     }
 }
