@@ -237,6 +237,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
         MethodRules.requireInvocable(where);
         MethodRules.requireSynchronous(where);
         MethodRules.requireUncached(where);
+        MethodRules.requireValidated(where);
         ListenerAttributes attributes = ListenerAttributes.of(where, annotation, environment);
         ListenerSignature signature = attributes.signature(where, environment);
         return new Candidate(where, attributes, signature, new ListenerInvoker(() -> exposed(where), signature));

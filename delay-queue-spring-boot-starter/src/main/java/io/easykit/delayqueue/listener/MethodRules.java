@@ -15,13 +15,17 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.cache.annotation.Cacheable;
 import org.springframework.cache.annotation.Caching;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotatedMethod;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.validation.annotation.Validated;
 
 /** Checks that a method can be called, and that its work is done when it returns. */
 final class MethodRules {
@@ -35,6 +39,8 @@ final class MethodRules {
     /** Names, for the same reason. */
     private static final Set<String> ASYNCHRONOUS =
             Set.of("org.reactivestreams.Publisher", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow");
+
+    private static final List<String> VALIDATION = List.of("jakarta.validation.Valid", Validated.class.getName());
 
     private MethodRules() {}
 
@@ -90,6 +96,24 @@ final class MethodRules {
                 || annotations.stream(Caching.class)
                         .anyMatch(several -> several.getAnnotationArray("cacheable", Cacheable.class).length > 0)
                 || OTHER_CACHEABLE.stream().anyMatch(annotations::isPresent);
+    }
+
+    /** Spring's messaging validates such a parameter. Here the proxy of the bean does, which only a class with @Validated has. */
+    static void requireValidated(ListenerMethod where) {
+        if (AnnotatedElementUtils.hasAnnotation(where.targetClass(), Validated.class)) {
+            return;
+        }
+        for (MethodParameter parameter : new AnnotatedMethod(where.method()).getMethodParameters()) {
+            MergedAnnotations annotations = MergedAnnotations.from(parameter.getParameterAnnotations());
+            for (String validation : VALIDATION) {
+                if (annotations.isPresent(validation)) {
+                    throw where.problem(
+                            "@" + ClassUtils.getShortName(validation)
+                                    + " on a parameter has no effect, because the class is not @Validated",
+                            "Put Spring's @Validated on the class, or remove the annotation.");
+                }
+            }
+        }
     }
 
     /** Returning acknowledges, so a method that returns before its work is done would lose messages. */

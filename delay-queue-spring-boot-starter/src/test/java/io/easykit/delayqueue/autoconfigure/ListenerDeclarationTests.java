@@ -11,6 +11,8 @@ import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.listener.PackagePrivateListener;
 import io.easykit.delayqueue.listener.ProtectedListener;
 import io.easykit.test.StartFailure;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -37,7 +39,9 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.test.tools.SourceFile;
 import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.validation.annotation.Validated;
 import reactor.core.publisher.Mono;
 
 /** Declarations that fail the start of an application, and the report. */
@@ -88,6 +92,10 @@ class ListenerDeclarationTests {
                 Arguments.of(Future.class, "the method is asynchronous", "Wait for the result"),
                 Arguments.of(Reactive.class, "the method is asynchronous", "Wait for the result"),
                 Arguments.of(AsyncMethod.class, "the method is @Async", "Remove @Async"),
+                Arguments.of(ValidPayload.class, "@Valid on a parameter has no effect", "@Validated on the class"),
+                Arguments.of(ValidBatch.class, "@Valid on a parameter has no effect", "@Validated on the class"),
+                Arguments.of(ValidInterface.class, "@Valid on a parameter has no effect", "@Validated on the class"),
+                Arguments.of(ValidatedPayload.class, "@Validated on a parameter has no effect", "on the class"),
                 Arguments.of(CachedMethod.class, "the method is @Cacheable too", "Remove one"),
                 Arguments.of(OneOfSeveralCaches.class, "the method is @Cacheable too", "Remove one"),
                 Arguments.of(CachedClass.class, "the class is @Cacheable", "move the listener to another class"),
@@ -468,6 +476,33 @@ class ListenerDeclarationTests {
         @Async
         @DelayListener(topic = "orders")
         void on(String order) {}
+    }
+
+    record Order(@NotBlank String id) {}
+
+    static class ValidPayload {
+        @DelayListener(topic = "orders")
+        void on(@Payload @Valid Order order) {}
+    }
+
+    static class ValidBatch {
+        @DelayListener(topic = "orders", batchSize = "10")
+        void on(@Valid List<Order> orders) {}
+    }
+
+    interface TakesValid {
+        void on(@Valid Order order);
+    }
+
+    static class ValidInterface implements TakesValid {
+        @Override
+        @DelayListener(topic = "orders")
+        public void on(Order order) {}
+    }
+
+    static class ValidatedPayload {
+        @DelayListener(topic = "orders")
+        void on(@Validated Order order) {}
     }
 
     static class CachedMethod {

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.test.RedisServer;
 import io.easykit.test.StartFailure;
+import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.time.Duration;
 import java.util.Queue;
@@ -22,6 +23,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.validation.annotation.Validated;
 
 /** Without a web framework, the proxy for validation is made after the listeners are found. */
@@ -80,6 +82,17 @@ class ValidatedListenerIntegrationTests {
     }
 
     @Test
+    void failsTheRunOfAPayloadWithAnInvalidField() {
+        runner.withBean(ValidOrders.class).run(context -> {
+            DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
+            template.send(TOPIC, new Order(" "), Duration.ZERO);
+            template.send(TOPIC, new Order("one"), Duration.ZERO);
+
+            awaitOneValid(context);
+        });
+    }
+
+    @Test
     void refusesAMethodThatTheProxyOfValidationDoesNotHave() {
         runner.withPropertyValues("spring.aop.proxy-target-class=false")
                 .withBean(NamedOrders.class)
@@ -96,6 +109,17 @@ class ValidatedListenerIntegrationTests {
         @DelayListener(topic = TOPIC, maxAttempts = "1")
         public void on(@NotBlank String order) {
             HANDLED.add(order);
+        }
+    }
+
+    record Order(@NotBlank String id) {}
+
+    @Validated
+    static class ValidOrders {
+
+        @DelayListener(topic = TOPIC, maxAttempts = "1")
+        public void on(@Payload @Valid Order order) {
+            HANDLED.add(order.id());
         }
     }
 
