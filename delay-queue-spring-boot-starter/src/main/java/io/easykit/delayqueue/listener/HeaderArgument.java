@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.Nullness;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
@@ -28,12 +29,12 @@ final class HeaderArgument implements Argument {
     private final @Nullable String defaultValue;
 
     private HeaderArgument(
-            Header header, String name, boolean optional, TypeDescriptor type, @Nullable String defaultValue) {
+            String name, boolean required, boolean optional, TypeDescriptor type, @Nullable String defaultValue) {
         this.name = name;
+        this.required = required;
         this.optional = optional;
         this.type = type;
         this.defaultValue = defaultValue;
-        this.required = header.required() && !optional && defaultValue == null;
     }
 
     /**
@@ -55,9 +56,8 @@ final class HeaderArgument implements Argument {
                     "the name of the header for parameter " + parameter.getParameterIndex() + " is unknown",
                     "Name it, as in @Header(\"tenant\"), or compile with -parameters.");
         }
-        if (!header.required()
-                && !hasDefault(header)
-                && parameter.getParameterType().isPrimitive()) {
+        boolean required = header.required() && !hasDefault(header) && !isNullable(parameter);
+        if (!required && !hasDefault(header) && parameter.getParameterType().isPrimitive()) {
             throw where.problem(
                     "the header '" + name + "' may be missing, and a primitive cannot be null",
                     "Use an Optional or an object type.");
@@ -69,7 +69,7 @@ final class HeaderArgument implements Argument {
                     "Headers are strings: use a String, a number, an enum, a UUID or a similar type.");
         }
         HeaderArgument argument =
-                new HeaderArgument(header, name, optional, type, defaultOf(where, header, name, placeholders));
+                new HeaderArgument(name, required, optional, type, defaultOf(where, header, name, placeholders));
         requireConvertible(where, argument);
         return argument;
     }
@@ -82,6 +82,12 @@ final class HeaderArgument implements Argument {
     static Argument all(ListenerMethod where, MethodParameter parameter) {
         requireMapOfTexts(where, parameter);
         return DelayMessage::headers;
+    }
+
+    /** Also by {@code String?} of Kotlin. A default value of Kotlin does not count: a call by reflection does not use it. */
+    private static boolean isNullable(MethodParameter parameter) {
+        return parameter.getParameterType() == Optional.class
+                || Nullness.forMethodParameter(parameter) == Nullness.NULLABLE;
     }
 
     private static boolean hasDefault(Header header) {

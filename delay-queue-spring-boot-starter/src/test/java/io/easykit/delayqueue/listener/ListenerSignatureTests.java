@@ -95,6 +95,13 @@ class ListenerSignatureTests {
                 .hasMessage("The message has no header 'tries'.");
     }
 
+    @Test
+    void givesNullForAMissingHeaderOfANullableParameter() {
+        assertThat(arguments(single("nullableHeader"), message(Map.of()))).containsExactly("payload", null, 7);
+        assertThat(arguments(single("nullableHeader"), message(Map.of("tenant", "acme", "tries", "3"))))
+                .containsExactly("payload", "acme", 3);
+    }
+
     /** The text is kept with the message, and users who see no header values see it. */
     @Test
     void refusesAMessageWhoseHeaderIsSomethingElseWithoutQuotingIt() {
@@ -229,6 +236,9 @@ class ListenerSignatureTests {
                 Acknowledgment acknowledgment) {}
 
         public void oneHeader(String payload, @Header int tries) {}
+
+        public void nullableHeader(
+                String payload, @Header @Nullable String tenant, @Header(defaultValue = "7") @Nullable Integer tries) {}
 
         public void payloads(List<String> payloads) {}
 
