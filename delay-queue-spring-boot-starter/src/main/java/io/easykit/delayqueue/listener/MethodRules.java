@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.listener;
 
 import io.easykit.boot.ClassProxies;
+import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -20,6 +21,8 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotatedMethod;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotationPredicates;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
@@ -73,6 +76,20 @@ final class MethodRules {
                     "the bean has an interface proxy, and none of its interfaces has the method",
                     "Declare the method in an interface of the bean, or set spring.aop.proxy-target-class to true.",
                     notInTheProxy);
+        }
+    }
+
+    /** Spring takes the first annotation. One on an overridden method is replaced on purpose. */
+    static void requireOneAnnotation(ListenerMethod where) {
+        List<String> annotations = MergedAnnotations.from(where.method(), SearchStrategy.TYPE_HIERARCHY).stream(
+                        DelayListener.class)
+                .filter(MergedAnnotationPredicates.firstRunOf(MergedAnnotation::getAggregateIndex))
+                .map(annotation -> "@" + annotation.getRoot().getType().getSimpleName())
+                .toList();
+        if (annotations.size() > 1) {
+            throw where.problem(
+                    "the method has " + String.join(" and ", annotations) + ", and only one of them would be used",
+                    "Keep one of them, and put each other one on a method of its own.");
         }
     }
 

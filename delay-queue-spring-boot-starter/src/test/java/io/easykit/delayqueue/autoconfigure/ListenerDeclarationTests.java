@@ -96,6 +96,8 @@ class ListenerDeclarationTests {
                 Arguments.of(ValidBatch.class, "@Valid on a parameter has no effect", "@Validated on the class"),
                 Arguments.of(ValidInterface.class, "@Valid on a parameter has no effect", "@Validated on the class"),
                 Arguments.of(ValidatedPayload.class, "@Validated on a parameter has no effect", "on the class"),
+                Arguments.of(TwoAnnotations.class, "has @DelayListener and @DeadLetterListener", "Keep one"),
+                Arguments.of(TwoComposed.class, "has @ThreeAtATime and @OneAtATime", "Keep one"),
                 Arguments.of(CachedMethod.class, "the method is @Cacheable too", "Remove one"),
                 Arguments.of(OneOfSeveralCaches.class, "the method is @Cacheable too", "Remove one"),
                 Arguments.of(CachedClass.class, "the class is @Cacheable", "move the listener to another class"),
@@ -322,6 +324,14 @@ class ListenerDeclarationTests {
             assertThat(endpoint.concurrency()).isEqualTo(3);
             assertThat(endpoint.notRetried()).isEqualTo(List.of(IllegalArgumentException.class));
         });
+    }
+
+    @Test
+    void takesAnAnnotationThatReplacesTheOneOfAnInterface() {
+        runner.withBean("orders", Replacing.class).run(context -> assertThat(
+                        context.getBean(DelayListenerRegistry.class).containers())
+                .singleElement()
+                .satisfies(container -> assertThat(container.endpoint().topic()).isEqualTo("own")));
     }
 
     static class Good {
@@ -597,6 +607,34 @@ class ListenerDeclarationTests {
 
         @AliasFor(annotation = DelayListener.class, attribute = "concurrency")
         String places() default "3";
+    }
+
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @DelayListener(topic = "slow", concurrency = "1")
+    @interface OneAtATime {}
+
+    static class TwoAnnotations {
+        @DelayListener(topic = "orders")
+        @DeadLetterListener(topic = "orders")
+        void on(String order) {}
+    }
+
+    static class TwoComposed {
+        @ThreeAtATime("orders")
+        @OneAtATime
+        void on(String order) {}
+    }
+
+    interface Replaced {
+        @DelayListener(topic = "orders")
+        void on(String order);
+    }
+
+    static class Replacing implements Replaced {
+        @Override
+        @DelayListener(topic = "own")
+        public void on(String order) {}
     }
 
     static class Composed {

@@ -32,6 +32,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("a future", ListenerDeclarationTests.Future.class),
             Map.entry("an @Async method", ListenerDeclarationTests.AsyncMethod.class),
             Map.entry("a @Valid payload of another class", ListenerDeclarationTests.ValidPayload.class),
+            Map.entry("two annotations on one method", ListenerDeclarationTests.TwoAnnotations.class),
             Map.entry("an interface as payload", InterfacePayload.class),
             Map.entry("two types of payload on one topic", TwoTypes.class),
             Map.entry("a cached listener", CachedListener.class),
