@@ -5,6 +5,7 @@ import io.easykit.delayqueue.MessageHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,9 @@ final class ListenerInvoker implements MessageHandler<Object>, MessageHandler.Ba
     @Override
     public void handle(List<DelayMessage<Object>> messages) throws Exception {
         ListenerSignature.Argument element = signature.arguments().get(0);
-        invoke(messages.stream().map(element::of).toList());
+        List<@Nullable Object> changeable = new ArrayList<>(messages.size());
+        messages.forEach(message -> changeable.add(element.of(message)));
+        invoke(changeable);
     }
 
     private void invoke(@Nullable Object... arguments) throws Exception {

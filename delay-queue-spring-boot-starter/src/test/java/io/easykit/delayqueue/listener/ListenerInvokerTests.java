@@ -11,9 +11,11 @@ import java.lang.reflect.Method;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +53,16 @@ class ListenerInvokerTests {
         assertThatThrownBy(() -> single(proxies.getProxy(), "sneaky").handle(message("one")))
                 .isInstanceOf(IOException.class)
                 .hasMessage("away");
+    }
+
+    @Test
+    void givesABatchAsAListThatTheMethodMayChange() throws Exception {
+        ListenerMethod where = where(listeners, "sorted");
+
+        new ListenerInvoker(() -> where, ListenerSignature.batch(where))
+                .handle(Stream.of("b", "a").map(ListenerInvokerTests::message).toList());
+
+        assertThat(listeners.got).containsExactly("a", "b");
     }
 
     private static ListenerInvoker single(Object bean, String method) {
@@ -104,6 +116,11 @@ class ListenerInvokerTests {
         @Override
         public void sneaky(String payload) {
             ListenerInvokerTests.<RuntimeException>throwUnchecked(new IOException("away"));
+        }
+
+        public void sorted(List<String> payloads) {
+            payloads.sort(Comparator.naturalOrder());
+            got.addAll(payloads);
         }
     }
 }
