@@ -6,15 +6,22 @@ import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.support.Bytes;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationContext;
@@ -114,19 +121,46 @@ public final class JacksonPayloadCodec implements PayloadCodec {
 
     /** Of elements of a list or values of a map, Jackson knows no declared type, and writes no type ids. */
     private void requireTypeIds(Object payload) {
-        Collection<?> elements = payload instanceof Collection<?> all
-                ? all
-                : payload instanceof Map<?, ?> map ? map.values() : List.of();
         Set<Class<?>> known = new HashSet<>();
-        for (Object element : elements) {
-            if (element != null && known.add(element.getClass()) && losesTypeId(element.getClass())) {
-                throw new IllegalArgumentException(
-                        "A payload of " + payload.getClass().getName() + " has elements of "
-                                + element.getClass().getName()
-                                + ", whose type ids would be missing in the JSON: send it with its"
-                                + " payloadType, such as List<Animal>, or List<Object> to leave them out.");
+        Set<Object> containers = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Object> remaining = new ArrayDeque<>(List.of(payload));
+        while (!remaining.isEmpty()) {
+            for (Object element : untypedElements(remaining.pop())) {
+                if (element != null && known.add(element.getClass()) && losesTypeId(element.getClass())) {
+                    throw new IllegalArgumentException(
+                            "A payload of " + payload.getClass().getName() + " has elements of "
+                                    + element.getClass().getName()
+                                    + ", whose type ids would be missing in the JSON: send it with its"
+                                    + " payloadType, such as List<Animal>, or List<Object> to leave them out.");
+                }
+                if (isContainer(element) && containers.add(element)) {
+                    remaining.push(element);
+                }
             }
         }
+    }
+
+    private static boolean isContainer(@Nullable Object value) {
+        return value instanceof Collection
+                || value instanceof Map
+                || value instanceof Optional
+                || value instanceof Object[];
+    }
+
+    /** Returns the elements of a container whose class does not declare their type; none of any other value. */
+    private Collection<?> untypedElements(Object value) {
+        JavaType content =
+                isContainer(value) ? mapper.constructType(value.getClass()).getContentType() : null;
+        if (content == null || !content.isJavaLangObject()) {
+            return List.of();
+        }
+        if (value instanceof Map<?, ?> map) {
+            return map.values();
+        }
+        if (value instanceof Optional<?> optional) {
+            return optional.stream().toList();
+        }
+        return value instanceof Collection<?> all ? all : Arrays.asList((Object[]) value);
     }
 
     private boolean losesTypeId(Class<?> element) {

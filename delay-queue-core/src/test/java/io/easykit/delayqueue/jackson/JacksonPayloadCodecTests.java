@@ -143,6 +143,7 @@ class JacksonPayloadCodecTests {
     void refusesToSendWhatCannotBeWritten() {
         List<Object> endless = new ArrayList<>();
         endless.add(endless);
+        endless.add(endless);
 
         assertThatThrownBy(() -> codec.encode(endless))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -370,7 +371,15 @@ class JacksonPayloadCodecTests {
     void refusesAPayloadWhoseElementsWouldLoseTheirTypeIds() {
         List<Animal> animals = List.of(new Cat(9), new Dog("Rex"));
 
-        for (Object payload : List.of(animals, Set.of(new Cat(9)), Map.of("first", new Cat(9)))) {
+        for (Object payload : List.of(
+                animals,
+                Set.of(new Cat(9)),
+                Map.of("first", new Cat(9)),
+                Map.of("cats", List.of(new Cat(9))),
+                List.of(List.of(new Cat(9))),
+                Optional.of(new Cat(9)),
+                List.of(Optional.of(Map.of("first", new Cat(9)))),
+                new Object[] {new Cat(9)})) {
             assertThatThrownBy(() -> codec.encode(payload))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("Cat")
@@ -396,6 +405,22 @@ class JacksonPayloadCodecTests {
                 .isEqualTo(List.of(new Bike("bike")));
         assertThatCode(() -> typed.encode(new ArrayList<>(List.of(new Cat(9))))).doesNotThrowAnyException();
         assertThatCode(() -> codec.encode(Arrays.asList("text", null, 1))).doesNotThrowAnyException();
+        assertThat(codec.decode(codec.encode(new Cat[] {new Cat(9)}), Animal[].class))
+                .isEqualTo(new Animal[] {new Cat(9)});
+        assertThat(codec.decode(codec.encode(List.of(new Zoo(new Cat(9)))), new PayloadType<List<Zoo>>() {}.type()))
+                .isEqualTo(List.of(new Zoo(new Cat(9))));
+    }
+
+    /** Its elements have a declared type. */
+    static final class Zoo extends ArrayList<Animal> {
+
+        private static final long serialVersionUID = 1;
+
+        Zoo() {}
+
+        Zoo(Animal animal) {
+            add(animal);
+        }
     }
 
     @JsonTypeInfo(
