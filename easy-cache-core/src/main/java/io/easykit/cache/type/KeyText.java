@@ -300,10 +300,10 @@ public final class KeyText {
     }
 
     private static void appendFields(StringBuilder text, String prefix, Object part, List<Field> fields, int depth) {
-        text.append(nameOf(part.getClass()));
-        char before = '[';
+        text.append(nameOf(part.getClass())).append('[');
+        String separator = "";
         for (Field field : fields) {
-            escape(text.append(before), field.getName());
+            escape(text.append(separator), field.getName());
             text.append('=');
             Object value = ValueFields.read(field, part);
             if (value == null) {
@@ -311,7 +311,7 @@ public final class KeyText {
             } else {
                 append(text, prefix, value, depth);
             }
-            before = ',';
+            separator = ",";
         }
         text.append(']');
     }

@@ -14,7 +14,8 @@ final class ValueFields {
 
     /** In the order of their names. Null if the fields do not decide which values are equal, or cannot be read. */
     static @Nullable List<Field> of(Class<?> type) {
-        if (type.getName().startsWith("java.") || (type.isRecord() && hasEqualsOfItsOwn(type))) {
+        // The name of a hidden class, such as that of a lambda, is another one in each process.
+        if (type.getName().startsWith("java.") || type.isHidden() || (type.isRecord() && hasEqualsOfItsOwn(type))) {
             return null;
         }
         List<Field> fields = new ArrayList<>();
@@ -30,7 +31,8 @@ final class ValueFields {
             }
         }
         fields.sort(Comparator.comparing(Field::getName));
-        return fields.isEmpty() ? null : fields;
+        // Objects without fields may be equal by identity. All values of a record without components are equal.
+        return fields.isEmpty() && !type.isRecord() ? null : fields;
     }
 
     /** The compiler's own one is final. */

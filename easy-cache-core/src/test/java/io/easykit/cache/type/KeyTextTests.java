@@ -453,6 +453,15 @@ class KeyTextTests {
 
     record Ids(long[] values) {}
 
+    record All() implements Shape {}
+
+    record None() implements Shape {}
+
+    /** The class of a lambda has another name in each process. */
+    private static Supplier<Object> capturing(Object value) {
+        return () -> value;
+    }
+
     record Tree(List<Tree> children) {}
 
     static Stream<Arguments> unfit() {
@@ -470,6 +479,7 @@ class KeyTextTests {
                 URI.create("http://a"),
                 new Mutable(),
                 new Nothing(),
+                capturing("a"),
                 new IgnoringCase("a"),
                 new Ids(new long[] {1}));
         return values.map(value -> Arguments.of(new Object[] {value}));
@@ -487,6 +497,18 @@ class KeyTextTests {
                     .hasMessageContaining("Use its id or a list of texts, or make it a record");
         }
         assertThat(CacheKey.unfitFor(part.getClass())).isNotNull();
+    }
+
+    @Test
+    void isTheTypeAloneOfARecordWithoutComponents() {
+        String name = All.class.getName();
+        assertThat(spec.key(new All()).toString()).endsWith("::" + name + "[]");
+        assertThat(spec.key(new All())).isEqualTo(spec.key(new All())).isNotEqualTo(spec.key(new None()));
+        assertThat(spec.key(List.of(new All(), new None())))
+                .isNotEqualTo(spec.key(List.of(new None(), new All())))
+                .isNotEqualTo(spec.key(List.of(new All())));
+        assertThat(spec.key(name + "[]")).isNotEqualTo(spec.key(new All()));
+        assertThat(CacheKey.unfitFor(All.class)).isNull();
     }
 
     @Test
