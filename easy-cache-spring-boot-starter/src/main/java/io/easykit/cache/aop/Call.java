@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ClassUtils;
 
 /** A method call as the {@code #root} of expressions. The getters are part of the expression language. */
 final class Call {
@@ -49,7 +50,8 @@ final class Call {
      * interface that the application declares.
      */
     static Class<?> targetClass(Object target, Method method) {
-        Class<?> implementation = AopUtils.getTargetClass(target);
+        // Without the subclass that Spring makes for @Lookup methods and of @Configuration classes.
+        Class<?> implementation = ClassUtils.getUserClass(AopUtils.getTargetClass(target));
         if (!(target instanceof Proxy)) {
             return implementation;
         }

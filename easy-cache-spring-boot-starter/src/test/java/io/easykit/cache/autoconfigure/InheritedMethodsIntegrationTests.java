@@ -13,11 +13,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Lookup;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -99,7 +101,14 @@ class InheritedMethodsIntegrationTests {
         }
     }
 
-    static class CityService extends BaseService<City, Long> {}
+    static class CityService extends BaseService<City, Long> {
+
+        /** Spring makes a subclass of this class, and its proxy a subclass of that. */
+        @Lookup
+        public @Nullable Weather weather() {
+            return null;
+        }
+    }
 
     static class CountryService extends BaseService<Country, String> {}
 
@@ -215,6 +224,7 @@ class InheritedMethodsIntegrationTests {
             assertThat(service.findAll(List.of(1L))).isEqualTo(Map.of(1L, List.of(new City(1L, "Bonn"))));
             assertThat(other.findAll(List.of("de"))).isEqualTo(Map.of("de", List.of(country)));
         }
+        assertThat(service.weather()).isSameAs(context.getBean(Weather.class));
         assertThat(keys())
                 .containsExactlyInAnyOrder(
                         "ec:cityService.one::1",
