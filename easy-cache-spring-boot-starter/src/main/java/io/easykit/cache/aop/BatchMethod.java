@@ -95,10 +95,15 @@ record BatchMethod(
         if (argument instanceof Collection<?> collection) {
             return new ArrayList<>(collection);
         }
+        if (argument instanceof Iterable<?> iterable) {
+            List<Object> elements = new ArrayList<>();
+            iterable.forEach(elements::add);
+            return elements;
+        }
         if (argument == null || !argument.getClass().isArray()) {
             throw new InvalidCacheKeyException("The elements of '" + prefix + "' come from " + text + ", which is "
                     + (argument == null ? "null" : "a " + argument.getClass().getTypeName())
-                    + ". It must be a collection or an array, which may be empty.");
+                    + ". It must be an Iterable, such as a list, or an array. It may be empty.");
         }
         if (argument instanceof Object[] objects) {
             return new ArrayList<>(Arrays.asList(objects));

@@ -34,6 +34,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.data.util.Streamable;
 
 /** The methods of the documentation's chapter on several keys, and other shapes. */
 class BatchMethodsIntegrationTests {
@@ -111,6 +112,11 @@ class BatchMethodsIntegrationTests {
         @UpdateCache(prefix = "user", keys = "#users.![id]", batch = true)
         public void saveAll(List<User> users) {
             users.forEach(user -> dao.table.put(user.id(), user));
+        }
+
+        @UpdateCache(prefix = "user", keys = "#ids", batch = true)
+        public void removeAll(Iterable<Long> ids) {
+            ids.forEach(dao.table::remove);
         }
 
         @UpdateCache(prefix = "user", keys = "#result", batch = true)
@@ -248,6 +254,13 @@ class BatchMethodsIntegrationTests {
 
         users.removeAllNamed("Ada");
         assertThat(users.findAll(List.of(1L, 2L))).containsOnlyKeys(2L);
+    }
+
+    @Test
+    void invalidatesTheElementsOfAnIterable() {
+        assertThat(users.findAll(List.of(1L, 2L))).hasSize(2);
+        users.removeAll(Streamable.of(1L, 2L));
+        assertThat(users.findAll(List.of(1L, 2L))).isEmpty();
     }
 
     @Test
