@@ -9,9 +9,11 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.Enumeration;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.Spliterator;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
@@ -92,7 +94,16 @@ final class MethodRules {
     }
 
     static void requireOneCacheOnly(CachedMethod where) {
-        if (!CacheAnnotations.cacheable(where.method(), where.targetClass()).isEmpty()
+        int reads =
+                CacheAnnotations.cacheable(where.method(), where.targetClass()).size();
+        if (reads > 1) {
+            throw where.problem(
+                    reads
+                            + " @Cacheables are on one method, some of them by composed annotations, and only one cache could"
+                            + " be used",
+                    "Keep one of them.");
+        }
+        if (reads > 0
                 && !CacheAnnotations.updateCache(where.method(), where.targetClass())
                         .isEmpty()) {
             throw where.problem(
@@ -189,17 +200,24 @@ final class MethodRules {
 
     /** Replaces all type variables, at any depth, as declared by the concrete class. */
     private static Type fullType(ResolvableType type) {
+        return fullType(type, Set.of());
+    }
+
+    /** @param around the types that contain this one. The bound of a variable may contain the variable: {@code T extends Comparable<T>} */
+    private static Type fullType(ResolvableType type, Set<Type> around) {
         Class<?> raw = type.resolve(Object.class);
         if (type.isArray()) {
-            return fullType(type.getComponentType()) instanceof Class<?> component
+            return fullType(type.getComponentType(), around) instanceof Class<?> component
                     ? component.arrayType()
                     : type.getType();
         }
-        if (!type.hasGenerics()) {
+        if (!type.hasGenerics() || around.contains(type.getType())) {
             return raw;
         }
+        Set<Type> inside = new HashSet<>(around);
+        inside.add(type.getType());
         ResolvableType[] arguments = Stream.of(type.getGenerics())
-                .map(argument -> ResolvableType.forType(fullType(argument)))
+                .map(argument -> ResolvableType.forType(fullType(argument, inside)))
                 .toArray(ResolvableType[]::new);
         return ResolvableType.forClassWithGenerics(raw, arguments).getType();
     }

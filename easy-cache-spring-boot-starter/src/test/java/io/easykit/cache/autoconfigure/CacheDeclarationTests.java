@@ -8,6 +8,8 @@ import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.autoconfigure.Declarations.User;
 import io.easykit.cache.autoconfigure.Declarations.Valid;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -107,6 +109,36 @@ class CacheDeclarationTests {
     void takesAnInheritedMethodToWhichSpringsAnnotationDoesNotApply() {
         runner.withBean(SpringsOnASubclass.class)
                 .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @Cacheable(prefix = "short", keys = "#id", ttl = "10s")
+    @interface ShortLived {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @Cacheable(prefix = "long", keys = "#id", ttl = "1h")
+    @interface LongLived {}
+
+    static class TwoReads {
+        @ShortLived
+        @LongLived
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    static class ComposedAndDirectRead {
+        @ShortLived
+        @Cacheable(prefix = "user", keys = "#id")
+        public User find(long id) {
+            return new User(id, "");
+        }
+    }
+
+    @Test
+    void refusesTwoReadsOnOneMethod() {
+        refuses(TwoReads.class, "find(long)", "2 @Cacheables are on one method", "Keep one of them");
+        refuses(ComposedAndDirectRead.class, "find(long)", "2 @Cacheables are on one method", "Keep one of them");
     }
 
     static class ReadAndUpdate {

@@ -40,6 +40,7 @@ class MistakesTests extends MistakesContract {
             Map.entry("Spring's annotation besides", CacheDeclarationTests.SpringsToo.class),
             Map.entry("Spring's annotation on the class", CacheDeclarationTests.SpringsOnTheClass.class),
             Map.entry("a read that is an update", CacheDeclarationTests.ReadAndUpdate.class),
+            Map.entry("two reads on one method", CacheDeclarationTests.TwoReads.class),
             Map.entry("an unknown cluster", CacheDeclarationTests.UnknownCluster.class),
             Map.entry("a method that returns nothing", TypeDeclarationTests.VoidType.class),
             Map.entry("a stream as value", TypeDeclarationTests.StreamType.class),

@@ -1,11 +1,13 @@
 package io.easykit.cache.autoconfigure;
 
 import static io.easykit.cache.autoconfigure.Declarations.refuses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.autoconfigure.Declarations.User;
 import java.io.InputStream;
+import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -176,6 +178,51 @@ class TypeDeclarationTests {
     @Test
     void refusesAnotherTypeInAFutureOfTheSamePrefix() {
         refuses(OtherTypeLater.class, "neither could read what the other stores", "Use another prefix");
+    }
+
+    static class SelfBounded {
+        @Cacheable(prefix = "user", keys = "#name")
+        public <T extends Comparable<T>> List<T> top(String name) {
+            return List.of();
+        }
+    }
+
+    static class BoundedBelow {
+        @Cacheable(prefix = "user", keys = "#name")
+        public <T extends Comparable<? super T>> List<T> top(String name) {
+            return List.of();
+        }
+    }
+
+    static class RawEnumMap {
+        @Cacheable(prefix = "user", keys = "#name")
+        @SuppressWarnings("rawtypes") // it is tested
+        public EnumMap top(String name) {
+            throw new AssertionError();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {SelfBounded.class, BoundedBelow.class, RawEnumMap.class})
+    void refusesATypeWhoseBoundNamesItselfAndThatCannotBeRestored(Class<?> bean) {
+        refuses(bean, "top(String)", "can be written but not read again", "Return a record");
+    }
+
+    record Node<E extends Node<E>>(String name) {}
+
+    record Tree<E extends Node<E>>(List<E> nodes) {}
+
+    static class Trees {
+        @Cacheable(prefix = "tree", keys = "#name")
+        public <E extends Node<E>> Tree<E> find(String name) {
+            return new Tree<E>(List.of());
+        }
+    }
+
+    @Test
+    void takesATypeWhoseBoundNamesItself() {
+        Declarations.application().withBean(Trees.class).run(context -> assertThat(context)
+                .hasNotFailed());
     }
 
     static class Untyped<T> {
