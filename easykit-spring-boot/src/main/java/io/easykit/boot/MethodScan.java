@@ -1,14 +1,19 @@
 package io.easykit.boot;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.util.ReflectionUtils;
@@ -32,6 +37,37 @@ public final class MethodScan {
     /** Returns the methods that match, also inherited ones. */
     public static Set<Method> filter(Class<?> type, MethodFilter filter) {
         return read(type, () -> MethodIntrospector.selectMethods(type, filter), Set.of());
+    }
+
+    /**
+     * Returns the methods of superclasses and interfaces that match and that do not run themselves. Each has the method that runs
+     * instead.
+     */
+    public static Map<Method, Method> overridden(Class<?> type, MethodFilter filter) {
+        return read(type, () -> findOverridden(type, filter), Map.of());
+    }
+
+    private static Map<Method, Method> findOverridden(Class<?> type, MethodFilter filter) {
+        Map<Method, Method> found = new LinkedHashMap<>();
+        for (Class<?> supertype : supertypes(type, new LinkedHashSet<>())) {
+            for (Method method : declared(supertype).orElse(List.of())) {
+                if (method.isBridge() || Modifier.isStatic(method.getModifiers()) || !filter.matches(method)) {
+                    continue;
+                }
+                Method running = BridgeMethodResolver.getMostSpecificMethod(method, type);
+                if (!running.equals(method)) {
+                    found.put(method, running);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static Set<Class<?>> supertypes(Class<?> type, Set<Class<?>> found) {
+        Stream.concat(Stream.ofNullable(type.getSuperclass()), Stream.of(type.getInterfaces()))
+                .filter(found::add)
+                .forEach(supertype -> supertypes(supertype, found));
+        return found;
     }
 
     /** Returns the methods that the class itself declares; empty if they cannot be read. */

@@ -45,6 +45,28 @@ class MethodScanTests {
                 .isEqualTo(Map.of(use, "found"));
     }
 
+    interface Named<T> {
+        @Marked
+        void name(T name);
+
+        @Marked
+        default void unnamed() {}
+    }
+
+    static class Base {
+        public void name(String name) {}
+    }
+
+    static class Inheriting extends Base implements Named<String> {}
+
+    @Test
+    void findsTheMethodThatRunsInsteadOfAnother() throws NoSuchMethodException {
+        assertThat(MethodScan.overridden(Inheriting.class, method -> method.isAnnotationPresent(Marked.class)))
+                .isEqualTo(Map.of(
+                        Named.class.getMethod("name", Object.class), Base.class.getMethod("name", String.class)));
+        assertThat(MethodScan.overridden(HEIR, method -> true)).isEmpty();
+    }
+
     @Test
     void findsNoneIfATypeOfTheirSignaturesIsMissing() {
         assertThatThrownBy(USER::getDeclaredMethods).isInstanceOf(NoClassDefFoundError.class);

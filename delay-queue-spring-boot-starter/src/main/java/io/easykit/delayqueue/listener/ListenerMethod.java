@@ -2,12 +2,15 @@ package io.easykit.delayqueue.listener;
 
 import io.easykit.boot.AnnotatedTypes;
 import io.easykit.boot.InvalidConfigurationException;
+import io.easykit.boot.MethodScan;
 import io.easykit.boot.Problem;
 import io.easykit.delayqueue.annotation.DelayListener;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -29,7 +32,8 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
     private static final AnnotatedTypes TYPES = new AnnotatedTypes(List.of(DelayListener.class));
 
     /**
-     * Returns the annotated methods of a class, including annotations of interfaces and composed annotations.
+     * Returns the annotated methods of a class, including annotations of interfaces and composed annotations. An inherited method
+     * that does not see the annotation of an interface is refused later, by {@link MethodRules#requireAnnotated}.
      *
      * @throws InvalidConfigurationException if they cannot be read: without them a listener would silently receive nothing
      */
@@ -38,14 +42,29 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
             return Map.of();
         }
         try {
-            return MethodIntrospector.selectMethods(type, (MetadataLookup<@Nullable DelayListener>)
-                    method -> AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class));
+            Map<Method, DelayListener> found = new LinkedHashMap<>(MethodIntrospector.selectMethods(
+                    type, (MetadataLookup<@Nullable DelayListener>) ListenerMethod::annotation));
+            hidden(type)
+                    .forEach((declared, running) -> found.put(running, Objects.requireNonNull(annotation(declared))));
+            return found;
         } catch (IllegalStateException | LinkageError failure) {
             throw new InvalidConfigurationException(new Problem(
                     "The methods of " + type.getName() + ", which has listeners, cannot be read: "
                             + NestedExceptionUtils.getMostSpecificCause(failure) + ".",
                     "Add the missing class to the class path, or remove the bean."));
         }
+    }
+
+    /** Returns annotated methods of interfaces, each with the method that runs, if that has no annotation. */
+    static Map<Method, Method> hidden(Class<?> type) {
+        Map<Method, Method> hidden = new LinkedHashMap<>(
+                MethodScan.overridden(type, method -> AnnotatedElementUtils.isAnnotated(method, DelayListener.class)));
+        hidden.values().removeIf(running -> annotation(running) != null);
+        return hidden;
+    }
+
+    private static @Nullable DelayListener annotation(Method method) {
+        return AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class);
     }
 
     /** Returns a method of a bean that does not exist yet. */

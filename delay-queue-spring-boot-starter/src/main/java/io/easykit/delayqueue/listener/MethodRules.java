@@ -47,6 +47,20 @@ final class MethodRules {
 
     private MethodRules() {}
 
+    /** The method hierarchy of an inherited method has no interface that only a subclass implements. */
+    static void requireAnnotated(ListenerMethod where) {
+        ListenerMethod.hidden(where.targetClass()).forEach((declared, running) -> {
+            if (running.equals(where.method())) {
+                String place = running.getDeclaringClass().getName();
+                throw where.problem(
+                        "the method is that of " + place + ", which is not a "
+                                + declared.getDeclaringClass().getName() + ", so the annotation would have no effect",
+                        "Override the method in " + where.targetClass().getName()
+                                + ", or put the annotation on the method of " + place + ".");
+            }
+        });
+    }
+
     /** Returns the method to call on the bean, which may be a proxy. */
     static Method requireInvocable(ListenerMethod where) {
         int modifiers = where.method().getModifiers();

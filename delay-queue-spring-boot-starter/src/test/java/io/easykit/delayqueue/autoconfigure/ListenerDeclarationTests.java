@@ -104,6 +104,11 @@ class ListenerDeclarationTests {
                 Arguments.of(SeveralCaches.class, "the class is @Cacheable", "move the listener to another class"),
                 Arguments.of(CachedByInterface.class, "the class is @Cacheable", "on single methods"),
                 Arguments.of(
+                        HiddenByASuperclass.class,
+                        "the method is that of " + PlainOrders.class.getName() + ", which is not a "
+                                + Listening.class.getName(),
+                        "Override the method in " + HiddenByASuperclass.class.getName()),
+                Arguments.of(
                         UnresolvedHeader.class, "@Header = \"${no.header}\" cannot be resolved", "Set the property"),
                 Arguments.of(ExpressionHeader.class, "'#{tenant}' is an expression", "It may hold placeholders"));
     }
@@ -542,6 +547,17 @@ class ListenerDeclarationTests {
         @DelayListener(topic = "orders")
         public void on(String order) {}
     }
+
+    interface Listening<T> {
+        @DelayListener(topic = "orders")
+        void on(T order);
+    }
+
+    static class PlainOrders {
+        public void on(String order) {}
+    }
+
+    static class HiddenByASuperclass extends PlainOrders implements Listening<String> {}
 
     @Cacheable("orders")
     interface Cached {}

@@ -17,6 +17,9 @@ class MistakesTests extends MistakesContract {
     private static final Map<String, Class<?>> LISTENERS = Map.ofEntries(
             Map.entry("a private method", ListenerDeclarationTests.PrivateMethod.class),
             Map.entry("a static method", ListenerDeclarationTests.StaticMethod.class),
+            Map.entry(
+                    "an interface that the superclass does not implement",
+                    ListenerDeclarationTests.HiddenByASuperclass.class),
             Map.entry("no parameter for the payload", ListenerDeclarationTests.NoParameter.class),
             Map.entry("two parameters for the payload", ListenerDeclarationTests.TwoPayloads.class),
             Map.entry("a placeholder without a value", ListenerDeclarationTests.UnresolvedTopic.class),

@@ -1,6 +1,7 @@
 package io.easykit.cache.aop;
 
 import io.easykit.boot.AnnotatedTypes;
+import io.easykit.boot.MethodScan;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.annotation.UpdateCaches;
@@ -8,6 +9,7 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotationPredicates;
@@ -57,6 +59,21 @@ final class CacheAnnotations {
         return on(method).stream(type)
                 .filter(MergedAnnotationPredicates.firstRunOf(MergedAnnotation::getAggregateIndex))
                 .toList();
+    }
+
+    /** Returns the annotated methods of superclasses and interfaces of a class, each with the method that runs instead. */
+    static Map<Method, Method> overridden(Class<?> type) {
+        return areIn(type) ? MethodScan.overridden(type, CacheAnnotations::isAnnotatedItself) : Map.of();
+    }
+
+    private static boolean isAnnotatedItself(Method method) {
+        MergedAnnotations itself = itself(method);
+        return itself.isPresent(Cacheable.class) || itself.isPresent(UpdateCache.class);
+    }
+
+    /** Returns those of a method alone. */
+    static MergedAnnotations itself(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.DIRECT, RepeatableContainers.standardRepeatables());
     }
 
     /** Returns those of a method or a class, and of what it overrides, extends or implements. */

@@ -232,8 +232,10 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         for (Class<?> declaring : declaring(type)) {
             if (!declaring.getName().startsWith("org.springframework.")
                     && seen.add(declaring)
-                    && !CachedMethods.annotated(declaring).isEmpty()) {
-                annotated.add(declaring);
+                    && CacheAnnotations.areIn(declaring)) {
+                if (!CachedMethods.annotated(declaring).isEmpty()) {
+                    annotated.add(declaring);
+                }
                 keep(methods.get().inspect(declaring, makesClassProxies()));
             }
         }

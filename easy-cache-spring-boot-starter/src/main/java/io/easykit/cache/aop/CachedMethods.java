@@ -40,6 +40,7 @@ public final class CachedMethods {
     private static final Logger log = LoggerFactory.getLogger(CachedMethods.class);
 
     private final OperationFactory factory;
+    private final HiddenAnnotations hidden;
     private final CacheDeclarations declarations;
     private final CacheSettingsTable settings;
     private final Staleness staleness;
@@ -57,6 +58,7 @@ public final class CachedMethods {
 
     public CachedMethods(Environment environment, BeanFactory beans, CacheSettingsTable settings, Staleness staleness) {
         this.factory = new OperationFactory(environment, beans, settings);
+        this.hidden = new HiddenAnnotations(factory);
         this.declarations = new CacheDeclarations(factory, settings);
         this.settings = settings;
         this.staleness = staleness;
@@ -92,14 +94,16 @@ public final class CachedMethods {
      * @return the problems of invalid methods
      */
     List<InvalidCacheDeclarationException> inspect(Class<?> beanClass, boolean classProxies) {
-        List<InvalidCacheDeclarationException> problems = new ArrayList<>();
+        List<InvalidCacheDeclarationException> problems = new ArrayList<>(hidden.problems(beanClass));
         for (Method method : annotated(beanClass)) {
             try {
                 inspect(method, beanClass, classProxies);
             } catch (InvalidCacheDeclarationException problem) {
                 problems.add(problem);
-                refused.add(beanClass);
             }
+        }
+        if (!problems.isEmpty()) {
+            refused.add(beanClass);
         }
         return problems;
     }

@@ -41,6 +41,10 @@ class MistakesTests extends MistakesContract {
             Map.entry("Spring's annotation on the class", CacheDeclarationTests.SpringsOnTheClass.class),
             Map.entry("a read that is an update", CacheDeclarationTests.ReadAndUpdate.class),
             Map.entry("two reads on one method", CacheDeclarationTests.TwoReads.class),
+            Map.entry(
+                    "an interface that the superclass does not implement",
+                    HiddenAnnotationsTests.InheritedUpdate.class),
+            Map.entry("an update that replaces an inherited one", HiddenAnnotationsTests.ReplacedUpdate.class),
             Map.entry("an unknown cluster", CacheDeclarationTests.UnknownCluster.class),
             Map.entry("a method that returns nothing", TypeDeclarationTests.VoidType.class),
             Map.entry("a stream as value", TypeDeclarationTests.StreamType.class),

@@ -284,6 +284,7 @@ class SpringTransactionsTests {
                         + switch (completion) {
                             case ROLLED_BACK -> " rolled back";
                             case ENDED -> " after completion";
+                            case UNKNOWN -> " unknown";
                             case LEFT_OPEN -> " left open";
                         });
             }
