@@ -159,7 +159,7 @@ public final class JdbcSendOutbox implements SendOutbox {
         });
     }
 
-    /** By the primary key: MySQL locks the gaps beside what is found by another index, where other transactions insert. */
+    /** By the primary key: MySQL locks the gaps beside rows of another index, where other transactions insert. */
     private static int deleteLocked(Connection connection, List<Long> numbers) throws SQLException {
         String statement = "delete from " + TABLE + " where seq in " + in(numbers);
         try (PreparedStatement delete = connection.prepareStatement(statement)) {
