@@ -148,8 +148,8 @@ final class SentinelWatch {
         try {
             query(present, now);
         } catch (RuntimeException | Error justClosed) {
-            log.debug("The connection to a sentinel was just closed", justClosed);
             querying.set(false);
+            log.debug("The connection to a sentinel was just closed", justClosed);
         }
     }
 
@@ -159,27 +159,32 @@ final class SentinelWatch {
     }
 
     private void connect(long now) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        if (factory.getNativeClient() instanceof RedisClient client) {
-                            StatefulRedisSentinelConnection<String, String> made = client.connectSentinel();
-                            sentinel = made;
-                            connectAt = now;
-                            query(made, now);
-                            return;
-                        }
-                    } catch (RuntimeException | Error away) {
-                        log.debug("No sentinel can be reached", away);
-                    }
-                    querying.set(false);
-                },
-                "easykit-redis-sentinel");
-        thread.setDaemon(true);
         try {
+            // Without the InheritableThreadLocals of the caller.
+            Thread thread = new Thread(null, () -> connectAndQuery(now), "easykit-redis-sentinel", 0, false);
+            thread.setDaemon(true);
             thread.start();
-        } catch (OutOfMemoryError noThread) {
+        } catch (Throwable noThread) {
             querying.set(false);
+        }
+    }
+
+    private void connectAndQuery(long now) {
+        boolean queries = false;
+        try {
+            if (factory.getNativeClient() instanceof RedisClient client) {
+                StatefulRedisSentinelConnection<String, String> made = client.connectSentinel();
+                sentinel = made;
+                connectAt = now;
+                query(made, now);
+                queries = true;
+            }
+        } catch (Throwable away) {
+            log.debug("No sentinel can be reached", away);
+        } finally {
+            if (!queries) {
+                querying.set(false);
+            }
         }
     }
 

@@ -126,12 +126,13 @@ final class SharedConnection {
             Attempt other = connection.get();
             return other != null ? other : connect(null);
         }
-        Thread thread = new Thread(() -> connectWhileWanted(attempt), "easykit-redis-connect");
-        thread.setDaemon(true);
         try {
+            // Without the InheritableThreadLocals of the caller: the thread outlives the call.
+            Thread thread = new Thread(null, () -> connectWhileWanted(attempt), "easykit-redis-connect", 0, false);
+            thread.setDaemon(true);
             thread.start();
-        } catch (OutOfMemoryError noThread) {
-            attempt.completeExceptionally(noThread);
+        } catch (Throwable noThread) {
+            attempt.end(noThread);
         }
         return attempt;
     }
@@ -167,12 +168,8 @@ final class SharedConnection {
             client.addListener(reconnects);
             attempt.complete(((LettuceConnection) wrapper).getNativeConnection());
             everConnected = true;
-        } catch (RuntimeException | Error failure) {
-            attempt.factoryWasStopped = !factory.isRunning();
-            attempt.completeExceptionally(
-                    failure instanceof Error
-                            ? failure
-                            : new NotConnectedException("No connection to Redis: " + failure.getMessage(), failure));
+        } catch (Throwable failure) {
+            attempt.end(failure);
         }
     }
 
@@ -228,6 +225,9 @@ final class SharedConnection {
         private final long began = System.nanoTime();
         private volatile boolean factoryWasStopped;
 
+        /** Set before the failure, which needs memory: an attempt without a result must not stay the present one for ever. */
+        private volatile boolean ended;
+
         private Attempt(LettuceConnectionFactory factory) {
             this.factory = factory;
         }
@@ -236,10 +236,24 @@ final class SharedConnection {
             return isDone() && !isCompletedExceptionally();
         }
 
+        private void end(Throwable failure) {
+            ended = true;
+            Throwable reason = failure;
+            try {
+                factoryWasStopped = !factory.isRunning();
+                if (!(failure instanceof Error)) {
+                    reason = new NotConnectedException("No connection to Redis: " + failure.getMessage(), failure);
+                }
+            } catch (Throwable noDescription) {
+                // Callers get the failure itself.
+            }
+            completeExceptionally(reason);
+        }
+
         /** Whether connecting failed, or the factory has closed the connection, for example because it was stopped. */
         private boolean isOver() {
             if (!isDone()) {
-                return false;
+                return ended;
             }
             if (isCompletedExceptionally()) {
                 boolean startedSince = factoryWasStopped && factory.isRunning();

@@ -102,6 +102,30 @@ class SentinelWatchTests {
         assertThat(errors).hasValue(4);
     }
 
+    @Test
+    void queriesAgainAfterACallWhoseThreadLocalsCannotBeInherited() {
+        InheritableThreadLocal<String> uncopied = new InheritableThreadLocal<>() {
+            @Override
+            protected String childValue(String parentValue) {
+                throw new IllegalStateException("cannot be copied");
+            }
+        };
+        LettuceConnectionFactory none = new LettuceConnectionFactory(
+                new RedisSentinelConfiguration().master("master").sentinel(LOCALHOST, 1));
+        SentinelWatch any = requireNonNull(
+                SentinelWatch.of(none, new SharedConnection(none), () -> fail("There is no other master")));
+        uncopied.set("value");
+        try {
+            any.queryIfDue(begin + Duration.ofSeconds(1).toNanos());
+        } catch (IllegalStateException alsoTheCaller) {
+            // The next call queries.
+        } finally {
+            uncopied.remove();
+        }
+
+        await().until(any::isIdle);
+    }
+
     /** New connections query the first sentinel. The watch queries another one, whose data are old. */
     @Test
     void doesNotLeaveAMasterForEverBecauseOfASentinelThatIsWrong() throws IOException {

@@ -2,6 +2,7 @@ package io.easykit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.test.RedisServer;
 import io.lettuce.core.RedisConnectionException;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +22,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 class SharedConnectionTests {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @ParameterizedTest
     @ValueSource(strings = {"Connection closed prematurely", "RedisHandshakeHandler not registered"})
@@ -50,6 +54,69 @@ class SharedConnectionTests {
         }
     }
 
+    /** For example one of a library that copies a value which it cannot copy on this thread. */
+    @Test
+    void connectsAlthoughAnInheritableThreadLocalOfTheCallerThrows() {
+        InheritableThreadLocal<String> uncopied = new InheritableThreadLocal<>() {
+            @Override
+            protected String childValue(String parentValue) {
+                throw new IllegalStateException("cannot be copied");
+            }
+        };
+        try (RedisServer server = RedisServer.start()) {
+            LettuceConnectionFactory factory = started(new LettuceConnectionFactory(server.host(), server.port()));
+            SharedConnection connection = new SharedConnection(factory);
+            uncopied.set("value");
+            try {
+                var unused = connection.get();
+            } catch (IllegalStateException alsoTheCaller) {
+                // The next call connects.
+            } finally {
+                uncopied.remove();
+            }
+
+            assertThat(connection.get()).succeedsWithin(PATIENCE);
+            factory.destroy();
+        }
+    }
+
+    @Test
+    void anAttemptEndsAlthoughItsFailureCannotBeDescribed() {
+        AtomicInteger calls = new AtomicInteger();
+        try (RedisServer server = RedisServer.start()) {
+            LettuceConnectionFactory factory = started(new LettuceConnectionFactory(server.host(), server.port()) {
+                @Override
+                public RedisConnection getConnection() {
+                    if (calls.incrementAndGet() == 1) {
+                        throw new Indescribable();
+                    }
+                    return super.getConnection();
+                }
+            });
+            SharedConnection connection = new SharedConnection(factory);
+
+            SharedConnection.Attempt first = connection.get();
+
+            await().atMost(PATIENCE).until(first::isCompletedExceptionally);
+            await().atMost(PATIENCE).until(() -> connection.get().isConnected());
+            factory.destroy();
+        }
+    }
+
+    private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+        factory.afterPropertiesSet();
+        factory.start();
+        return factory;
+    }
+
+    private static final class Indescribable extends IllegalStateException {
+
+        @Override
+        public String getMessage() {
+            throw new NoClassDefFoundError("Message");
+        }
+    }
+
     private static void closeEachConnection(ServerSocket server, AtomicInteger accepted) {
         try {
             while (true) {
@@ -65,8 +132,7 @@ class SharedConnectionTests {
     }
 
     private static Throwable failureOf(LettuceConnectionFactory factory) {
-        factory.afterPropertiesSet();
-        factory.start();
+        started(factory);
         try {
             return catchThrowable(() -> new SharedConnection(factory).get().join())
                     .getCause();
