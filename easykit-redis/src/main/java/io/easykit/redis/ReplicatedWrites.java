@@ -4,18 +4,11 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -48,13 +41,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class ReplicatedWrites implements AutoCloseable {
 
-    private static final int MOST_WRITES = 100;
     private static final Duration TIMER_SLACK = Duration.ofMillis(200);
 
     private final LettuceConnectionFactory original;
     private final Duration firstConnectionTimeout;
     private final Duration silenceOfServer;
-    private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
+    private final Map<String, WriteLane> lanes = new ConcurrentHashMap<>();
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private @Nullable Connections connections;
     private boolean closed;
@@ -115,11 +107,14 @@ public final class ReplicatedWrites implements AutoCloseable {
         }
         Connections own = connections();
         requirePermission(own, key);
-        Write<T> pending = new Write<>(key, new AsyncCommand<>(write.get()), replicas, timeout);
-        lanes.computeIfAbsent(own.connector.serverOf(key), server -> new Lane()).add(own, pending);
+        WriteLane.Write<T> pending = new WriteLane.Write<>(key, new AsyncCommand<>(write.get()), replicas, timeout);
+        lanes.computeIfAbsent(
+                        own.connector.serverOf(key),
+                        server -> new WriteLane(own.connector::call, failure -> onFailure(own, failure)))
+                .add(pending);
         Duration most = own.commandTimeout.plus(timeout).multipliedBy(2).plus(firstConnectionTimeout);
         try {
-            return wait.get(pending.result, most.plus(TIMER_SLACK));
+            return wait.get(pending.result(), most.plus(TIMER_SLACK));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisCommandInterruptedException(
@@ -193,143 +188,5 @@ public final class ReplicatedWrites implements AutoCloseable {
     private static RuntimeException known(@Nullable Throwable cause) {
         Throwable failure = cause == null ? null : CallFailures.unwrapped(cause);
         return failure instanceof RuntimeException known ? known : new RedisException(failure);
-    }
-
-    /** A write that waits for its batch, or for its reply. */
-    private static final class Write<T extends @Nullable Object> {
-
-        private final byte[] key;
-        private final AsyncCommand<byte[], byte[], T> command;
-        private final int replicas;
-        private final Duration timeout;
-        private final CompletableFuture<Replicated<T>> result = new CompletableFuture<>();
-        private final AtomicBoolean decided = new AtomicBoolean();
-
-        Write(byte[] key, AsyncCommand<byte[], byte[], T> command, int replicas, Duration timeout) {
-            this.key = key;
-            this.command = command;
-            this.replicas = replicas;
-            this.timeout = timeout;
-        }
-
-        boolean waitsLike(Write<?> other) {
-            return replicas == other.replicas && timeout.equals(other.timeout);
-        }
-
-        /**
-         * Decides once whether the write is sent: the lane sends it or fails without a connection, or the caller gives it
-         * up. Otherwise it could be stored after the caller has cancelled it over another connection.
-         *
-         * @return false if it is decided already
-         */
-        boolean decide() {
-            return decided.compareAndSet(false, true);
-        }
-
-        /** Takes the reply of the write, and behind it that of {@code WAIT}. */
-        @SuppressWarnings("FutureReturnValueIgnored") // the callbacks throw nothing
-        void follow(CompletableFuture<Long> confirmed) {
-            command.whenComplete((reply, failure) -> {
-                if (failure == null) {
-                    confirmed.whenComplete((count, ignored) ->
-                            result.complete(new Replicated<>(reply, count == null ? 0 : count.intValue())));
-                } else {
-                    fail(failure);
-                }
-            });
-        }
-
-        void fail(Throwable failure) {
-            result.completeExceptionally(failure);
-        }
-    }
-
-    /** The writes to one master. */
-    private final class Lane {
-
-        private final Deque<Write<?>> waiting = new ArrayDeque<>();
-        private boolean underWay;
-
-        void add(Connections own, Write<?> write) {
-            synchronized (this) {
-                waiting.add(write);
-                if (underWay) {
-                    return;
-                }
-                underWay = true;
-            }
-            next(own);
-        }
-
-        private void next(Connections own) {
-            List<Write<?>> batch = take();
-            if (batch.isEmpty()) {
-                return;
-            }
-            byte[] key = batch.get(0).key;
-            own.connector
-                    .call(key, commands -> ClusterTopology.onMaster(key, commands)
-                            .thenCompose(master ->
-                                    send(batch.stream().filter(Write::decide).toList(), master)))
-                    .whenComplete((done, failure) -> {
-                        if (failure != null) {
-                            Throwable cause = CallFailures.unwrapped(failure);
-                            List<Write<?>> unsent =
-                                    batch.stream().filter(Write::decide).toList();
-                            unsent.forEach(write -> write.fail(CallFailures.ofUnsent(cause)));
-                            boolean isUnderWay = unsent.isEmpty() && cause instanceof TimeoutException;
-                            if (!(cause instanceof RedisCommandExecutionException) && !isUnderWay) {
-                                // Later writes would wait as long for the same failure.
-                                takeAll()
-                                        .forEach(write -> write.fail(new NotConnectedException(
-                                                "Not sent, because the write before it failed: " + cause.getMessage(),
-                                                cause)));
-                            }
-                            onFailure(own, cause);
-                        }
-                        next(own);
-                    });
-        }
-
-        /** Completes when all is answered, with the failure of a write, or else that of {@code WAIT}. */
-        private CompletionStage<Long> send(List<Write<?>> batch, StatefulRedisConnection<byte[], byte[]> master) {
-            if (batch.isEmpty()) {
-                return CompletableFuture.completedFuture(0L);
-            }
-            Write<?> first = batch.get(0);
-            AsyncCommand<byte[], byte[], Long> wait =
-                    new AsyncCommand<>(new WaitCommand(first.replicas, first.timeout));
-            List<RedisCommand<byte[], byte[], ?>> commands = new ArrayList<>();
-            batch.forEach(write -> {
-                write.follow(wait);
-                commands.add(write.command);
-            });
-            commands.add(wait);
-            try {
-                master.dispatch(commands);
-            } catch (RuntimeException | Error notSent) {
-                commands.forEach(command -> command.completeExceptionally(notSent));
-            }
-            return CompletableFuture.allOf(
-                            batch.stream().map(write -> write.command).toArray(CompletableFuture[]::new))
-                    .thenCombine(wait, (written, replicas) -> replicas);
-        }
-
-        private synchronized List<Write<?>> take() {
-            List<Write<?>> batch = new ArrayList<>();
-            while (!waiting.isEmpty()
-                    && batch.size() < MOST_WRITES
-                    && (batch.isEmpty() || waiting.getFirst().waitsLike(batch.get(0)))) {
-                batch.add(waiting.removeFirst());
-            }
-            underWay = !batch.isEmpty();
-            return batch;
-        }
-
-        private synchronized List<Write<?>> takeAll() {
-            List<Write<?>> all = List.copyOf(waiting);
-            waiting.clear();
-            return all;
-        }
     }
 }
