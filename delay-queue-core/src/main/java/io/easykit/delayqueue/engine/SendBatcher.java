@@ -47,6 +47,22 @@ final class SendBatcher {
     /** Maximum size of a batch. Beyond it the bytes cost more than the calls that a batch saves. */
     private static final int MOST_BYTES = 1 << 16;
 
+    // Constants, because to resume a waiting send must need no memory: it would wait for ever.
+
+    /** The send leads the next call. */
+    @SuppressWarnings("UnnecessaryLambda") // compared by identity
+    private static final Supplier<Stored> LEADS = () -> {
+        throw new IllegalStateException("The thread of the send leads");
+    };
+
+    /** The call failed, and so did the attempt to describe this. */
+    @SuppressWarnings("UnnecessaryLambda")
+    private static final Supplier<Stored> FAILS = () -> {
+        throw new StoreUnavailableException(
+                "The call that this send went with, or waited for, failed",
+                new IllegalStateException("Its failure could not be described"));
+    };
+
     private final QueueStore store;
     private final Map<Route, RouteBatch> batches = new ConcurrentHashMap<>();
 
@@ -67,7 +83,11 @@ final class SendBatcher {
             waits[0] = joined.waits(pending);
             return joined;
         }));
-        return waits[0] ? pending.turn().join().get() : batch.lead(pending);
+        if (!waits[0]) {
+            return batch.lead(pending);
+        }
+        Supplier<Stored> next = pending.turn().join();
+        return next == LEADS ? batch.lead(pending) : next.get();
     }
 
     /** Number of routes with sends under way. */
@@ -139,10 +159,10 @@ final class SendBatcher {
 
         /** Makes the call for this send and for those that wait by now. */
         Stored lead(PendingSend own) {
-            List<PendingSend> others = List.of();
+            List<PendingSend> group = List.of(own);
+            List<PendingSend> behind = List.of();
             try {
-                List<PendingSend> group = takeGroup(own);
-                others = group.subList(1, group.size());
+                group = takeGroup(own);
                 List<Stored> outcomes = send(group);
                 for (int i = 1; i < group.size(); i++) {
                     Stored outcome = outcomes.get(i);
@@ -150,22 +170,25 @@ final class SendBatcher {
                 }
                 return outcomes.get(0);
             } catch (StoreUnavailableException e) {
+                List<PendingSend> others = group.subList(1, group.size());
                 boolean isInterrupted = Thread.currentThread().isInterrupted();
                 if (isInterrupted && !e.isOutcomeUnknown()) {
                     goAgain(others);
+                    group = List.of(); // another thread may send them already
                 } else {
                     others.forEach(pending ->
                             fail(pending, e.because("The call that this send went with: " + e.getMessage())));
                 }
                 if (!isInterrupted) {
-                    takeAll()
-                            .forEach(pending -> fail(
-                                    pending,
-                                    StoreUnavailableException.notCarriedOut(
-                                            "Not sent, because the call before it failed: " + e.getMessage(), e)));
+                    behind = takeAll();
+                    behind.forEach(pending -> fail(
+                            pending,
+                            StoreUnavailableException.notCarriedOut(
+                                    "Not sent, because the call before it failed: " + e.getMessage(), e)));
                 }
                 throw e;
             } catch (RuntimeException | Error e) {
+                List<PendingSend> others = group.subList(1, group.size());
                 if (SendRetry.mayBeCarriedOut(e)) {
                     others.forEach(pending -> fail(
                             pending,
@@ -178,6 +201,8 @@ final class SendBatcher {
                 others.forEach(pending -> pending.resume(() -> alone(pending)));
                 return alone(own);
             } finally {
+                leaveNobody(group, 1);
+                leaveNobody(behind, 0);
                 passLeadership();
             }
         }
@@ -197,10 +222,17 @@ final class SendBatcher {
             });
         }
 
+        /** Resumes sends that an error has left out. */
+        private static void leaveNobody(List<PendingSend> sends, int from) {
+            for (int i = from; i < sends.size(); i++) {
+                sends.get(i).resume(FAILS); // has no effect on those that were resumed
+            }
+        }
+
         private void passLeadership() {
             PendingSend next = next();
             if (next != null) {
-                next.resume(() -> lead(next));
+                next.resume(LEADS);
             } else {
                 batches.computeIfPresent(route, (same, present) -> present == this && isIdle() ? null : present);
             }

@@ -23,7 +23,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -218,6 +220,43 @@ class SendBatcherTests {
                 .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
                         .isTrue());
         assertThat(calls).containsExactly(List.of("held"), List.of("0", "1"));
+    }
+
+    /** As when memory is too short to describe the failure to those that took part. */
+    @Test
+    void doNotWaitForEverIfTheFailureOfTheirCallCannotBeToldThem() throws Exception {
+        AtomicBoolean isShort = new AtomicBoolean(true);
+        IllegalStateException unprintable = new IllegalStateException() {
+            @Override
+            public String getMessage() {
+                if (isShort.get()) {
+                    throw new InternalError("no heap");
+                }
+                return "unprintable";
+            }
+        };
+        answer = messages -> {
+            if (isShort.get()) {
+                throw unprintable;
+            }
+            return Collections.nCopies(messages.size(), SendOutcome.STORED);
+        };
+        sendHeld();
+        FutureTask<Stored> leader = sendBehind(0, 1);
+        FutureTask<Stored> other = sendBehind(1, 1);
+        FutureTask<Stored> another = sendBehind(2, 1);
+
+        firstMayGo.countDown();
+
+        assertThatThrownBy(() -> leader.get(10, SECONDS)).isInstanceOf(ExecutionException.class);
+        for (FutureTask<Stored> each : List.of(other, another)) {
+            assertThatThrownBy(() -> each.get(10, SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                            .isTrue());
+        }
+        isShort.set(false);
+        assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
     @Test
