@@ -114,9 +114,10 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution, Pre
     }
 
     private @Nullable Throwable handle() {
-        List<InFlightMessage> called = new ArrayList<>(messages.size());
-        List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
         try {
+            // Inside, because an error for lack of memory fails the run like any other.
+            List<InFlightMessage> called = new ArrayList<>(messages.size());
+            List<DelayMessage<Object>> decoded = new ArrayList<>(messages.size());
             for (InFlightMessage message : messages) {
                 decode(message, called, decoded);
             }
