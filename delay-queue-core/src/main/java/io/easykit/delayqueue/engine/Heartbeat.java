@@ -12,9 +12,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -32,6 +30,8 @@ import org.slf4j.LoggerFactory;
 final class Heartbeat implements LoopExecutor.Step {
 
     private static final Logger log = LoggerFactory.getLogger(Heartbeat.class);
+
+    private static final String BEAT = "beat";
 
     private static final int INTERVALS_UNTIL_FORGOTTEN = 3;
 
@@ -85,7 +85,7 @@ final class Heartbeat implements LoopExecutor.Step {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Map<String, Integer> reported = new HashMap<>();
     private long allReportedAt;
-    private final Set<String> refusals = new HashSet<>();
+    private final Refusals refusals = new Refusals();
     private @Nullable Heartbeat previous;
     private volatile boolean stopping;
 
@@ -147,12 +147,13 @@ final class Heartbeat implements LoopExecutor.Step {
             } else if (beat()) {
                 pause = 0; // the other nodes see the change at once
             }
+            refusals.succeeded(BEAT);
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.
             log.debug("The heartbeat of this node got no answer", e);
             pause /= RETRIES_IN_AN_INTERVAL;
         } catch (DelayQueueException e) {
-            refused(e);
+            refused(BEAT, e);
         }
         if (last) {
             ended.countDown();
@@ -189,6 +190,7 @@ final class Heartbeat implements LoopExecutor.Step {
     }
 
     private void report(Map<String, Integer> topics, boolean areOld) {
+        String step = areOld ? "old topics" : "topics";
         topics.entrySet().removeAll(reported.entrySet());
         if (topics.isEmpty()) {
             return;
@@ -196,14 +198,15 @@ final class Heartbeat implements LoopExecutor.Step {
         try {
             fleet.addTopics(topics, areOld);
             reported.putAll(topics);
+            refusals.succeeded(step);
         } catch (StoreRefusedException e) {
-            refused(e);
+            refused(step, e);
         }
     }
 
-    private void refused(DelayQueueException e) {
+    private void refused(String step, DelayQueueException e) {
         String text = String.valueOf(e.getMessage());
-        if (refusals.add(text)) {
+        if (refusals.isNew(step, text)) {
             log.warn(
                     "The other nodes do not see this one, or its topics, until this is fixed. Delivery continues: {}",
                     LogText.of(text));

@@ -14,7 +14,6 @@ import io.easykit.delayqueue.time.LoopExecutor;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -70,7 +69,7 @@ final class TopicMonitor implements LoopExecutor.Step {
     private long limitsAt;
     private String conflict = "";
     private final OtherLimits otherLimits;
-    private final Set<String> refusals = new HashSet<>();
+    private final Refusals refusals = new Refusals();
 
     /** @param shardsKept takes the number of shards that the store has kept */
     TopicMonitor(EngineContext engine, ListenerEndpoint endpoint, List<ShardKey> shards, IntConsumer shardsKept) {
@@ -108,26 +107,27 @@ final class TopicMonitor implements LoopExecutor.Step {
         if (stopping) {
             return LoopExecutor.END;
         }
-        attempt(this::rereadShards);
-        attempt(this::repair);
-        attempt(this::announce);
-        attempt(this::compareLimits);
-        attempt(this::purge);
-        attempt(() -> check(endpoint.alerts()));
-        attempt(() -> checkFailing(endpoint.alerts()));
+        attempt("shards", this::rereadShards);
+        attempt("repair", this::repair);
+        attempt("announce", this::announce);
+        attempt("limits", this::compareLimits);
+        attempt("purge", this::purge);
+        attempt("check", () -> check(endpoint.alerts()));
+        attempt("failing", () -> checkFailing(endpoint.alerts()));
         return PAUSE.toNanos();
     }
 
     /** A step that is refused, for a key of another type, or that gets no answer or no thread, does not prevent the others. */
-    private void attempt(Runnable step) {
+    private void attempt(String name, Runnable step) {
         try {
             step.run();
+            refusals.succeeded(name);
         } catch (StoreUnavailableException e) {
             // The consumers report an outage; this only tries again later.
             log.debug("A check of topic {} got no answer", endpoint.topic(), e);
         } catch (RuntimeException | Error e) {
             String text = e.toString();
-            if (refusals.add(text)) {
+            if (refusals.isNew(name, text)) {
                 log.warn(
                         "Alerts, or the removal or announcement of dead letters of topic {} do not work until this is fixed: {}",
                         endpoint.topic(),

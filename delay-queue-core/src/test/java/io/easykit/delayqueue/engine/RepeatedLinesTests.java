@@ -12,12 +12,15 @@ import io.easykit.delayqueue.AckMode;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 /** A fault that affects many messages is logged in a few lines. */
@@ -104,6 +107,26 @@ class RepeatedLinesTests {
         IntStream.range(0, MANY).forEach(i -> queue.engine.template().cancelAfterCommit(TOPIC, "m" + i));
 
         assertThat(lines("could not be cancelled")).hasSize(RepeatedLines.MOST);
+    }
+
+    /** Once for each time, because the line says that it holds until it is fixed. */
+    @ParameterizedTest
+    @CsvSource({
+        "purge, removal or announcement of dead letters",
+        "beat, do not see this one",
+        "addTopics, do not see this one"
+    })
+    void ofRefusalsThatComeBack(String call, String line) {
+        queue.engine.join();
+        queue.start(listener().deadLetterRetention(Duration.ofHours(1)), message -> {});
+        for (int i = 1; i <= 2; i++) {
+            queue.line.plan(method -> method.equals(call) ? Fault.REFUSED : Fault.NONE);
+            queue.time.advance(Duration.ofMinutes(5));
+            assertThat(lines(line)).hasSize(i);
+
+            queue.line.heal();
+            queue.time.advance(Duration.ofMinutes(5));
+        }
     }
 
     @Test
