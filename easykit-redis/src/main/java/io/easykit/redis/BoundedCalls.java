@@ -139,7 +139,8 @@ final class BoundedCalls {
 
         @Override
         public Thread newThread(Runnable work) {
-            Thread thread = new Thread(work, "easykit-redis-call-" + count.incrementAndGet());
+            // Reused, so without the InheritableThreadLocals of the first caller.
+            Thread thread = new Thread(null, work, "easykit-redis-call-" + count.incrementAndGet(), 0, false);
             thread.setDaemon(true);
             return thread;
         }

@@ -127,7 +127,7 @@ public final class SubscriptionConnection {
             opened.subscribe(new Dispatcher(), names);
             return;
         }
-        Thread thread = new Thread(() -> block(opened, names), threadName);
+        Thread thread = new Thread(null, () -> block(opened, names), threadName, 0, false);
         thread.setDaemon(true);
         thread.start();
         blocked = thread;

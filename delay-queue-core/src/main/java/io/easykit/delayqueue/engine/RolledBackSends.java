@@ -47,7 +47,7 @@ final class RolledBackSends implements AutoCloseable {
     /** @param nanos a clock that only moves forward */
     RolledBackSends(QueueStore store, LongSupplier nanos) {
         this(store, nanos, task -> {
-            Thread thread = new Thread(task, "delay-queue-rollback");
+            Thread thread = new Thread(null, task, "delay-queue-rollback", 0, false);
             thread.setDaemon(true);
             return thread;
         });

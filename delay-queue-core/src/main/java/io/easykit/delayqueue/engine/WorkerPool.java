@@ -133,7 +133,8 @@ final class WorkerPool implements Workers {
 
         @Override
         public Thread newThread(Runnable task) {
-            Thread thread = new Thread(task, listener + "-" + number.incrementAndGet());
+            // Without the InheritableThreadLocals of the thread that starts the listener: handlers would get them.
+            Thread thread = new Thread(null, task, listener + "-" + number.incrementAndGet(), 0, false);
             thread.setDaemon(true);
             return thread;
         }

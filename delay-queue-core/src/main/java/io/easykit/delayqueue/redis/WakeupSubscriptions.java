@@ -328,7 +328,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = new Thread(task, name);
+        Thread created = new Thread(null, task, name, 0, false);
         created.setDaemon(true);
         return created;
     }

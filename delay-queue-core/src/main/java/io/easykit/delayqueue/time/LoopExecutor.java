@@ -36,7 +36,7 @@ public interface LoopExecutor {
 
     /** Runs a task that waits for loops to end. */
     default Thread startThread(String name, Runnable task) {
-        Thread thread = new Thread(task, name);
+        Thread thread = new Thread(null, task, name, 0, false);
         thread.setDaemon(true);
         thread.start();
         return thread;
@@ -87,10 +87,7 @@ public interface LoopExecutor {
 
         @Override
         public Loop create(String name, Step step) {
-            ThreadLoop loop = new ThreadLoop(step);
-            loop.thread.setName(name);
-            loop.thread.setDaemon(true);
-            return loop;
+            return new ThreadLoop(name, step);
         }
 
         private static final long TOLD_AGAIN = TimeUnit.MINUTES.toNanos(1);
@@ -98,13 +95,16 @@ public interface LoopExecutor {
         private static final class ThreadLoop implements Loop {
 
             private final Step step;
-            private final Thread thread = new Thread(this::run);
+            private final Thread thread;
             private final AtomicBoolean woken = new AtomicBoolean();
             private String toldError = "";
             private long toldAt;
 
-            ThreadLoop(Step step) {
+            ThreadLoop(String name, Step step) {
                 this.step = step;
+                // It outlives the caller, and starts threads that run handlers: no InheritableThreadLocals.
+                this.thread = new Thread(null, this::run, name, 0, false);
+                thread.setDaemon(true);
             }
 
             @Override

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -37,6 +38,31 @@ class WorkerPoolTests {
         workers.stop();
 
         assertThat(end.join()).isEqualTo("interrupted");
+    }
+
+    /** Of a request, for example, during which an operator starts a listener. */
+    @Test
+    void handlersAndLoopsInheritNoThreadLocalOfTheThreadThatStartsAListener() {
+        InheritableThreadLocal<String> tenant = new InheritableThreadLocal<>();
+        CompletableFuture<Optional<String>> handler = new CompletableFuture<>();
+        CompletableFuture<Optional<String>> loop = new CompletableFuture<>();
+        Workers workers = WorkerPool.FOR_EACH.create(TestQueue.listener().build(), LoopExecutor.THREADS);
+        tenant.set("one");
+        try {
+            workers.execute(() -> handler.complete(Optional.ofNullable(tenant.get())), handler::completeExceptionally);
+            LoopExecutor.THREADS
+                    .create("loop", () -> {
+                        loop.complete(Optional.ofNullable(tenant.get()));
+                        return LoopExecutor.END;
+                    })
+                    .start();
+        } finally {
+            tenant.remove();
+        }
+
+        assertThat(handler.join()).isEmpty();
+        assertThat(loop.join()).isEmpty();
+        workers.stop();
     }
 
     @Test

@@ -89,7 +89,7 @@ final class AlertWebhook implements DelayQueueListener {
     /** A thread for the posts of one webhook. */
     static ScheduledExecutorService thread() {
         return Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread created = new Thread(task, "delay-queue-webhook");
+            Thread created = new Thread(null, task, "delay-queue-webhook", 0, false);
             created.setDaemon(true);
             return created;
         });

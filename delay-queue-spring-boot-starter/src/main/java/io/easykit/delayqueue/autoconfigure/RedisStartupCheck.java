@@ -59,7 +59,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     public synchronized void start() {
         if (thread == null) {
             warnOfShortLeases();
-            Thread started = new Thread(this::checkWhenItAnswers, "delay-queue-check");
+            Thread started = new Thread(null, this::checkWhenItAnswers, "delay-queue-check", 0, false);
             started.setDaemon(true);
             thread = started;
             started.start();

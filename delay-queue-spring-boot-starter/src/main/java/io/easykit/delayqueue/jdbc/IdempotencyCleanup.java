@@ -50,7 +50,7 @@ public final class IdempotencyCleanup implements SmartLifecycle {
             return;
         }
         ScheduledExecutorService created = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread worker = new Thread(task, "delay-queue-idempotency");
+            Thread worker = new Thread(null, task, "delay-queue-idempotency", 0, false);
             worker.setDaemon(true);
             return worker;
         });

@@ -58,7 +58,8 @@ final class Refreshes {
     static Executor fewThreads() {
         AtomicInteger number = new AtomicInteger();
         return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(task, "easy-cache-refresh-" + number.incrementAndGet());
+            // Reused, so without the InheritableThreadLocals of the first reader.
+            Thread thread = new Thread(null, task, "easy-cache-refresh-" + number.incrementAndGet(), 0, false);
             thread.setDaemon(true);
             return thread;
         });

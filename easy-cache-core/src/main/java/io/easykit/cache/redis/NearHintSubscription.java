@@ -65,7 +65,7 @@ public final class NearHintSubscription {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = new Thread(task, name);
+        Thread created = new Thread(null, task, name, 0, false);
         created.setDaemon(true);
         return created;
     }

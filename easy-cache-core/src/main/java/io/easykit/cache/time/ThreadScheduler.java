@@ -10,7 +10,7 @@ final class ThreadScheduler implements EngineTime.Scheduler {
 
     ThreadScheduler(String name) {
         executor = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, name);
+            Thread thread = new Thread(null, task, name, 0, false);
             thread.setDaemon(true);
             return thread;
         });
