@@ -154,17 +154,14 @@ final class DedicatedJedis extends JedisConnectionFactory {
 
     /**
      * Removes a connection from its pool, in place of its return. {@link RedisConnection#close} sends an {@code UNSUBSCRIBE}, for
-     * which a connection that was cut connects again, and would go back to the pool with the reply of that.
-     *
-     * @return false if it is not known
+     * which a connection that was cut connects again, and would go back to the pool with the reply of that. Does nothing in a
+     * cluster.
      */
-    static boolean discard(RedisConnection connection) {
-        if (!(connection.getNativeConnection() instanceof Jedis jedis)) {
-            return false;
+    static void discard(RedisConnection connection) {
+        if (connection.getNativeConnection() instanceof Jedis jedis) {
+            jedis.getConnection().setBroken();
+            jedis.close();
         }
-        jedis.getConnection().setBroken();
-        jedis.close();
-        return true;
     }
 
     /**

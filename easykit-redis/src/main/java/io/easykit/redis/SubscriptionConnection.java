@@ -133,11 +133,14 @@ public final class SubscriptionConnection {
         blocked = thread;
     }
 
-    /** Returns when the subscriptions end. */
+    /** Returns when the subscriptions end, or at once with a driver that does not block, such as Lettuce behind another class. */
     private void block(RedisConnection opened, byte[][] names) {
         Throwable cause = new RedisConnectionFailureException("The subscriptions have ended");
         try {
             opened.subscribe(new Dispatcher(), names);
+            if (opened.isSubscribed()) {
+                return;
+            }
         } catch (Throwable e) {
             cause = e;
         }
@@ -199,7 +202,8 @@ public final class SubscriptionConnection {
         if (present == null) {
             return;
         }
-        if (blocked == null) {
+        Thread thread = blocked;
+        if (thread == null) {
             endSubscriptions(present);
             quietly(present::close);
             return;
@@ -207,6 +211,10 @@ public final class SubscriptionConnection {
         synchronized (lock) {
             if (!ended && !isCut(present)) {
                 endSubscriptions(present);
+            }
+            if (!ended && !thread.isAlive()) {
+                quietly(present::close);
+                return;
             }
         }
         end.completeOnTimeout(null, END.toMillis(), TimeUnit.MILLISECONDS).join();
@@ -216,9 +224,14 @@ public final class SubscriptionConnection {
         return connections instanceof JedisConnectionFactory && DedicatedJedis.cut(present);
     }
 
-    /** It may still be subscribed, or have the reply of an {@code UNSUBSCRIBE}: the next command would read that. */
+    /**
+     * It may still be subscribed, or have the reply of an {@code UNSUBSCRIBE}, which the next command would read. In a cluster the
+     * driver has taken it back, and may have lent it again: a close would send an {@code UNSUBSCRIBE} to its next user.
+     */
     private void discard(RedisConnection opened) {
-        if (!(connections instanceof JedisConnectionFactory) || !DedicatedJedis.discard(opened)) {
+        if (connections instanceof JedisConnectionFactory) {
+            DedicatedJedis.discard(opened);
+        } else {
             opened.close();
         }
     }

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.easykit.test.RawRedis;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -41,6 +42,7 @@ class SubscriptionConnectionIntegrationTests {
 
     enum Driver {
         LETTUCE,
+        LETTUCE_BEHIND_ANOTHER_CLASS,
         JEDIS
     }
 
@@ -89,7 +91,7 @@ class SubscriptionConnectionIntegrationTests {
 
     private SubscriptionConnection connect(Driver driver, String host, int port) {
         RedisStandaloneConfiguration address = new RedisStandaloneConfiguration(host, port);
-        if (driver == Driver.LETTUCE) {
+        if (driver != Driver.JEDIS) {
             LettuceConnectionFactory application = new LettuceConnectionFactory(address);
             application.afterPropertiesSet();
             LettuceConnectionFactory own = DedicatedConnections.copyOf(application, Duration.ofSeconds(1));
@@ -102,7 +104,17 @@ class SubscriptionConnectionIntegrationTests {
             own.start();
             connections = own;
         }
-        return new SubscriptionConnection(connections, THREAD, (broken, failure) -> lost.add(failure));
+        RedisConnectionFactory used =
+                driver == Driver.LETTUCE_BEHIND_ANOTHER_CLASS ? behindAnotherClass(connections) : connections;
+        return new SubscriptionConnection(used, THREAD, (broken, failure) -> lost.add(failure));
+    }
+
+    /** As an application wraps its factory for tracing. */
+    private static RedisConnectionFactory behindAnotherClass(RedisConnectionFactory factory) {
+        return (RedisConnectionFactory) Proxy.newProxyInstance(
+                RedisConnectionFactory.class.getClassLoader(),
+                new Class<?>[] {RedisConnectionFactory.class},
+                (proxy, method, arguments) -> method.invoke(factory, arguments));
     }
 
     private void connect(Driver driver) {
