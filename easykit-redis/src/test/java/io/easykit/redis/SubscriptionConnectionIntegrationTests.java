@@ -7,11 +7,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.test.RawRedis;
+import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import io.easykit.test.TcpProxy;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -19,10 +21,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.SubscriptionListener;
@@ -172,38 +177,67 @@ class SubscriptionConnectionIntegrationTests {
         await().until(() -> other.heard.containsAll(List.of("1", "2")));
     }
 
-    /** The container of Spring Data waits for ever. */
+    /** The container of Spring Data waits for ever for a later one. Then the pool must not get a connection that is subscribed. */
     @ParameterizedTest
-    @EnumSource
-    void tellsWhenRedisRefusesALaterSubscription(Driver driver) {
+    @CsvSource({
+        "LETTUCE, true", "LETTUCE, false",
+        "LETTUCE_BEHIND_ANOTHER_CLASS, true", "LETTUCE_BEHIND_ANOTHER_CLASS, false",
+        "JEDIS, true", "JEDIS, false"
+    })
+    void tellsWhenRedisRefusesASubscription(Driver driver, boolean first) {
         redis.command("ACL", "SETUSER", "default", "resetchannels", "&a");
         connect(driver);
-        subscriptions.subscribe(new Recorder(), List.of("a"));
+        if (!first) {
+            subscriptions.subscribe(new Recorder(), List.of("a"));
+        }
 
-        Throwable refusal = catchThrowable(() -> subscriptions.subscribe(new Recorder(), List.of("b")));
+        assertRefused(subscriptions);
 
-        assertThat(ErrorReply.of(refusal))
-                .isNotNull()
-                .extracting(ErrorReply::code)
-                .isEqualTo("NOPERM");
-        subscriptions.close();
         await().until(() -> !isBlocked());
+        assertRepliesAreRight(Objects.requireNonNull(connections));
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void tellsWhenRedisRefusesTheFirstSubscription(Driver driver) {
-        redis.command("ACL", "SETUSER", "default", "resetchannels");
-        connect(driver);
+    /** The pools of the nodes have the connection back before the refusal is known. */
+    @Test
+    void aRefusalInAClusterLeavesNoReplyBehind() {
+        try (RedisCluster cluster = RedisCluster.start(3, 0)) {
+            for (RedisServer master : cluster.masters()) {
+                try (RawRedis node = master.connect()) {
+                    node.command("ACL", "SETUSER", "default", "resetchannels");
+                }
+            }
+            JedisConnectionFactory application = new JedisConnectionFactory(
+                    new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1))));
+            application.afterPropertiesSet();
+            JedisConnectionFactory own = DedicatedJedis.copyOf(application, Duration.ofSeconds(1));
+            own.start();
+            connections = own;
+            subscriptions = new SubscriptionConnection(own, THREAD, (broken, failure) -> lost.add(failure));
 
-        Throwable refusal = catchThrowable(() -> subscriptions.subscribe(new Recorder(), List.of("a")));
+            assertRefused(subscriptions);
 
+            await().until(() -> !isBlocked());
+            assertRepliesAreRight(own);
+        }
+    }
+
+    private static void assertRefused(SubscriptionConnection subscriptions) {
+        Throwable refusal = catchThrowable(() -> subscriptions.subscribe(new Recorder(), List.of("b")));
         assertThat(ErrorReply.of(refusal))
                 .isNotNull()
                 .extracting(ErrorReply::code)
                 .isEqualTo("NOPERM");
         subscriptions.close();
-        await().until(() -> !isBlocked());
+    }
+
+    private static void assertRepliesAreRight(RedisConnectionFactory factory) {
+        for (int i = 0; i < 30; i++) {
+            byte[] text = String.valueOf(i).getBytes(UTF_8);
+            try (RedisConnection calls = factory.getConnection()) {
+                calls.stringCommands().set(text, text);
+                assertThat(calls.stringCommands().get(text)).isEqualTo(text);
+            }
+        }
     }
 
     @ParameterizedTest

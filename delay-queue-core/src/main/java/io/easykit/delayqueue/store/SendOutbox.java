@@ -101,7 +101,7 @@ public interface SendOutbox {
     record Written(Send send, Bytes frame) {}
 
     /**
-     * What a row is found by. The number alone would not do: a database that loses its last commits in a fail-over gives their
+     * The identity of a row. The number alone would not do: a database that loses its last commits in a fail-over gives their
      * numbers to other rows.
      */
     record RowId(long number, long nonce) {}

@@ -234,6 +234,25 @@ class UpdateTests {
         assertThat(elsewhere.fetch(key, () -> "never")).isEqualTo("new");
     }
 
+    @Test
+    void endsOnceMoreIfAnInnerCommitMayBeDoneLater() {
+        cache.fetch(cp, database::get);
+        bench.transactions.begin();
+        bench.transactions.beginInner();
+        cache.updateInTransaction(List.of(cp), () -> {
+            bench.transactions.loseInner();
+            return null;
+        });
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("old");
+        assertThat(bench.store.parts(cp)).containsExactly("value");
+        change();
+
+        pass(MarkRenewals.LATE);
+
+        assertThat(outside(() -> elsewhere.fetch(cp, database::get))).isEqualTo("new");
+        bench.transactions.rollback();
+    }
+
     /** A manager may report a rollback for it, and a statement has no transaction. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

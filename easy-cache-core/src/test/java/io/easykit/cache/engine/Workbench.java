@@ -357,6 +357,15 @@ final class Workbench {
 
         /** It commits. */
         void commitInner(Runnable database) {
+            endInner(database, true);
+        }
+
+        /** Its commit fails, and may be carried out later. */
+        void loseInner() {
+            endInner(() -> {}, false);
+        }
+
+        private void endInner(Runnable database, boolean committed) {
             Participant outer = current();
             if (outer != null) {
                 outer.beforeInnerCommit(database);
@@ -364,7 +373,7 @@ final class Workbench {
             database.run();
             inner = false;
             if (outer != null) {
-                outer.afterInnerCompletion(database, true);
+                outer.afterInnerCompletion(database, committed);
             }
         }
 

@@ -2,12 +2,19 @@ package io.easykit.cache.transaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.easykit.cache.Transactions.Completion;
 import io.easykit.cache.Transactions.Participant;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -16,12 +23,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceHolderSupport;
@@ -74,6 +83,63 @@ class SpringTransactionsTests {
         });
         assertThat(heard).containsExactly("a rolled back");
         assertThat(transactions.current()).isNull();
+    }
+
+    /** The connection is lost in the commit, so the rollback fails as well. */
+    @Test
+    void tellsThatNobodyKnowsWhetherItWasCommitted() {
+        PlatformTransactionManager lost = new DataSourceTransactionManager(loses());
+        assertThatThrownBy(() -> in(lost, TransactionDefinition.PROPAGATION_REQUIRED)
+                        .executeWithoutResult(status -> transactions.enlist(participant("a"))))
+                .isInstanceOf(TransactionSystemException.class);
+        assertThat(heard).containsExactly("a before commit", "a unknown");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void tellsWhetherAnInnerTransactionWasCommitted(boolean commits) {
+        DataSourceTransactionManager inner = commits ? other : new DataSourceTransactionManager(loses());
+        transactions.manages(manager);
+        transactions.manages(inner);
+        List<Boolean> committed = new ArrayList<>();
+        in(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult(status -> {
+            transactions.enlist(new Participant() {
+                @Override
+                public void beforeCommit() {}
+
+                @Override
+                public void afterInnerCompletion(Object transaction, boolean certainly) {
+                    committed.add(certainly);
+                }
+
+                @Override
+                public void afterCompletion(Completion completion) {}
+            });
+            TransactionTemplate template = in(inner, TransactionDefinition.PROPAGATION_REQUIRED);
+            Throwable failure = catchThrowable(() -> template.executeWithoutResult(any -> {}));
+            assertThat(failure == null).isEqualTo(commits);
+        });
+        assertThat(committed).containsExactly(commits);
+    }
+
+    private static DataSource loses() {
+        JdbcDataSource database = new JdbcDataSource();
+        database.setUrl("jdbc:h2:mem:lost");
+        return new DelegatingDataSource(database) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection open = super.getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, arguments) -> {
+                            if (Set.of("commit", "rollback").contains(method.getName())) {
+                                throw new SQLNonTransientConnectionException("lost", "08006");
+                            }
+                            return method.invoke(open, arguments);
+                        });
+            }
+        };
     }
 
     @Test
