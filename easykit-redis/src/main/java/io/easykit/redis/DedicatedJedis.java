@@ -2,23 +2,20 @@ package io.easykit.redis;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
-import javax.net.ssl.HostnameVerifier;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocketFactory;
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientBuilderCustomizer;
-import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
-import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisSentinelPool;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.Pool;
 
@@ -29,36 +26,41 @@ import redis.clients.jedis.util.Pool;
  *   <li>fail a command that gets no reply within the command timeout, with all steps of the driver ({@link BoundedCalls});
  *   <li>are closed when a call got no reply, or reached a server that is not a master ({@link #failed}). The next call
  *       connects again: with Sentinel to the present master, otherwise to the present owner of the address.
+ *   <li>are closed when they were idle for a minute or so, before a server or a firewall does it in silence.
  * </ul>
  *
- * In a cluster a call is tried twice. Then the topology is read again.
+ * In a cluster a call is tried twice, over two connections. Then the topology is read again.
  */
 final class DedicatedJedis extends JedisConnectionFactory {
 
     private static final Logger log = LoggerFactory.getLogger(DedicatedJedis.class);
 
-    /** Maximum number of calls to one server at a time. Further ones wait. */
-    private static final int CONNECTIONS = 16;
-
     /** Jedis reads the topology again after the last attempt. */
     private static final int ATTEMPTS = 2;
 
+    /** Time after which an idle connection is closed. */
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
+    private final JedisSettings client;
     private final BoundedCalls bounded;
     private volatile @Nullable Pool<Jedis> pool;
 
-    private DedicatedJedis(RedisStandaloneConfiguration server, Client client) {
+    private DedicatedJedis(RedisStandaloneConfiguration server, JedisSettings client) {
         super(server, client);
-        this.bounded = new BoundedCalls(client.timeout);
+        this.client = client;
+        this.bounded = new BoundedCalls(client.timeout());
     }
 
-    private DedicatedJedis(RedisSentinelConfiguration sentinels, Client client) {
+    private DedicatedJedis(RedisSentinelConfiguration sentinels, JedisSettings client) {
         super(sentinels, client);
-        this.bounded = new BoundedCalls(client.timeout);
+        this.client = client;
+        this.bounded = new BoundedCalls(client.timeout());
     }
 
-    private DedicatedJedis(RedisClusterConfiguration cluster, Client client) {
+    private DedicatedJedis(RedisClusterConfiguration cluster, JedisSettings client) {
         super(cluster, client);
-        this.bounded = new BoundedCalls(client.timeout);
+        this.client = client;
+        this.bounded = new BoundedCalls(client.timeout());
     }
 
     /**
@@ -67,12 +69,17 @@ final class DedicatedJedis extends JedisConnectionFactory {
      * @param commandTimeout maximum time of a call, with the time to get a connection; at least 1 ms
      */
     public static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout) {
+        return copyOf(original, commandTimeout, IDLE);
+    }
+
+    /** @param idle time after which an idle connection is closed */
+    static JedisConnectionFactory copyOf(JedisConnectionFactory original, Duration commandTimeout, Duration idle) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
         }
         JedisConnectionFactory copy =
-                newFactory(original, new Client(original.getClientConfiguration(), commandTimeout));
+                newFactory(original, new JedisSettings(original.getClientConfiguration(), commandTimeout, idle));
         copy.setPhase(original.getPhase());
         // The client of Jedis 7 hides its pool, so its connections could not be closed after a failure.
         copy.setUseUnifiedJedis(false);
@@ -81,7 +88,7 @@ final class DedicatedJedis extends JedisConnectionFactory {
         return copy;
     }
 
-    private static JedisConnectionFactory newFactory(JedisConnectionFactory original, Client client) {
+    private static JedisConnectionFactory newFactory(JedisConnectionFactory original, JedisSettings client) {
         RedisSentinelConfiguration sentinels = original.getSentinelConfiguration();
         if (sentinels != null) {
             return new DedicatedJedis(sentinels, client);
@@ -123,11 +130,26 @@ final class DedicatedJedis extends JedisConnectionFactory {
         return created;
     }
 
+    @SuppressWarnings("deprecation") // Spring Data 4 still uses this class of Jedis.
     @Override
     protected Pool<Jedis> createRedisSentinelPool(RedisSentinelConfiguration sentinels) {
-        Pool<Jedis> created = super.createRedisSentinelPool(sentinels);
+        NamedNode master = sentinels.getMaster();
+        if (master == null || master.getName() == null) {
+            throw new IllegalStateException(
+                    "The sentinels need the name of the master: spring.data.redis.sentinel.master");
+        }
+        Pool<Jedis> created = new JedisSentinelPool(
+                master.getName(),
+                sentinels.getSentinels().stream().map(DedicatedJedis::address).collect(Collectors.toSet()),
+                client.limits(),
+                new JedisOfMaster(client.config(getDatabase(), sentinels.getUsername(), sentinels.getPassword())),
+                client.config(0, sentinels.getSentinelUsername(), sentinels.getSentinelPassword()));
         pool = created;
         return created;
+    }
+
+    private static HostAndPort address(RedisNode node) {
+        return new HostAndPort(node.getRequiredHost(), node.getRequiredPort());
     }
 
     /** Whether {@link #cut} works for connections of this factory: not in a cluster, and not for those of an application. */
@@ -188,72 +210,5 @@ final class DedicatedJedis extends JedisConnectionFactory {
             }
         }
         return false;
-    }
-
-    private record Client(JedisClientConfiguration original, Duration timeout) implements JedisClientConfiguration {
-
-        /** The application's own customizer may set the timeouts, so they are set after it. */
-        @Override
-        public Optional<JedisClientConfigBuilderCustomizer> getClientConfigCustomizer() {
-            return Optional.of(builder -> {
-                original.getClientConfigCustomizer().ifPresent(own -> own.customize(builder));
-                builder.connectionTimeoutMillis((int) timeout.toMillis()).socketTimeoutMillis((int) timeout.toMillis());
-            });
-        }
-
-        @Override
-        public Optional<JedisClientBuilderCustomizer> getClientCustomizer() {
-            return original.getClientCustomizer();
-        }
-
-        @Override
-        public boolean isUseSsl() {
-            return original.isUseSsl();
-        }
-
-        @Override
-        public Optional<SSLSocketFactory> getSslSocketFactory() {
-            return original.getSslSocketFactory();
-        }
-
-        @Override
-        public Optional<SSLParameters> getSslParameters() {
-            return original.getSslParameters();
-        }
-
-        @Override
-        public Optional<HostnameVerifier> getHostnameVerifier() {
-            return original.getHostnameVerifier();
-        }
-
-        @Override
-        public boolean isUsePooling() {
-            return true;
-        }
-
-        @Override
-        public Optional<GenericObjectPoolConfig<?>> getPoolConfig() {
-            GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
-            pool.setMaxTotal(CONNECTIONS);
-            pool.setMaxIdle(CONNECTIONS);
-            pool.setMaxWait(timeout);
-            pool.setJmxEnabled(false);
-            return Optional.of(pool);
-        }
-
-        @Override
-        public Optional<String> getClientName() {
-            return original.getClientName();
-        }
-
-        @Override
-        public Duration getConnectTimeout() {
-            return timeout;
-        }
-
-        @Override
-        public Duration getReadTimeout() {
-            return timeout;
-        }
     }
 }

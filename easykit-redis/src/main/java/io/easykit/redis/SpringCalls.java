@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * Calls Redis over any driver that Spring Data supports, one command at a time, while the caller waits. The timeouts are those of the
@@ -68,6 +70,13 @@ public final class SpringCalls implements ScriptExecutor {
     @Override
     public boolean isBlocking() {
         return true;
+    }
+
+    /** Whether the connections lead to the masters of a Redis Cluster. */
+    public boolean isOfCluster() {
+        return connections instanceof JedisConnectionFactory jedis
+                ? jedis.isRedisClusterAware()
+                : connections instanceof LettuceConnectionFactory lettuce && lettuce.isClusterAware();
     }
 
     /** Calls a command. The stage is completed already. */

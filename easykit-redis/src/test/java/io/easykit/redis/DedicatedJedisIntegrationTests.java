@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -110,9 +111,7 @@ class DedicatedJedisIntegrationTests {
     @Test
     void followsSentinelsToANewMaster() {
         try (RedisSentinels group = RedisSentinels.start(1)) {
-            RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration().master(RedisSentinels.MASTER_NAME);
-            group.sentinels().forEach(one -> sentinels.sentinel(one.host(), one.port()));
-            SpringCalls calls = callsOf(sentinels);
+            SpringCalls calls = callsOf(sentinels(group.sentinels()));
             openConnections();
             RedisServer former = group.master();
 
@@ -124,11 +123,56 @@ class DedicatedJedisIntegrationTests {
         }
     }
 
+    /** Jedis alone would leave the former master only with the connections that are idle at that moment. */
+    @Test
+    void leavesAFormerMasterWithAConnectionThatWasInUse() {
+        try (RedisSentinels group = RedisSentinels.start(1)) {
+            callsOf(sentinels(group.sentinels()));
+            RedisConnection inUse = factory.getConnection();
+            inUse.ping();
+            RedisServer former = group.master();
+            former.pause();
+            try {
+                RedisServer promoted = group.awaitOtherMaster(former);
+                await().atMost(Duration.ofSeconds(30)).until(() -> portOfNextConnection() == promoted.port());
+
+                inUse.close();
+
+                assertThat(portOfNextConnection()).isEqualTo(promoted.port());
+            } finally {
+                former.resume();
+            }
+        }
+    }
+
+    /** @return -1 if it is not known */
+    private int portOfNextConnection() {
+        try (RedisConnection connection = factory.getConnection()) {
+            return Integer.parseInt(connection.serverCommands().info("server").getProperty("tcp_port"));
+        } catch (DataAccessException e) {
+            return -1;
+        }
+    }
+
+    /** Servers and firewalls close idle connections, so a burst after a quiet time would fail. */
+    @Test
+    void closesConnectionsThatWereIdle() {
+        try (RedisServer server = RedisServer.start();
+                TcpProxy line = TcpProxy.to(server)) {
+            callsOf(new RedisStandaloneConfiguration(line.host(), line.port()), TIMEOUT, Duration.ofMillis(200));
+            openConnections();
+            assertThat(line.connections()).isPositive();
+
+            await().until(() -> line.connections() == 0);
+        }
+    }
+
     @Test
     void followsAClusterToANewMaster() {
         try (RedisCluster cluster = RedisCluster.start(3, 1)) {
             SpringCalls calls = callsOf(new RedisClusterConfiguration(
                     Arrays.asList(cluster.addresses().split(","))));
+            assertThat(calls.isOfCluster()).isTrue();
             write(calls);
             RedisServer former = cluster.masterOf("key");
 
@@ -189,18 +233,29 @@ class DedicatedJedisIntegrationTests {
         return Duration.ofNanos(System.nanoTime() - began);
     }
 
+    private static RedisSentinelConfiguration sentinels(List<RedisServer> servers) {
+        RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration().master(RedisSentinels.MASTER_NAME);
+        servers.forEach(one -> sentinels.sentinel(one.host(), one.port()));
+        return sentinels;
+    }
+
     private SpringCalls callsOf(Object servers) {
         return callsOf(servers, TIMEOUT);
     }
 
     private SpringCalls callsOf(Object servers, Duration timeout) {
+        return callsOf(servers, timeout, Duration.ofMinutes(1));
+    }
+
+    /** @param idle time after which an idle connection is closed */
+    private SpringCalls callsOf(Object servers, Duration timeout, Duration idle) {
         JedisConnectionFactory original = servers instanceof RedisClusterConfiguration cluster
                 ? new JedisConnectionFactory(cluster)
                 : servers instanceof RedisSentinelConfiguration sentinels
                         ? new JedisConnectionFactory(sentinels)
                         : new JedisConnectionFactory((RedisStandaloneConfiguration) servers);
         original.afterPropertiesSet();
-        factory = DedicatedJedis.copyOf(original, timeout);
+        factory = DedicatedJedis.copyOf(original, timeout, idle);
         factory.start();
         return new SpringCalls(factory);
     }
