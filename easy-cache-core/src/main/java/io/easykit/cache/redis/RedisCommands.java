@@ -35,6 +35,11 @@ interface RedisCommands {
         return false;
     }
 
+    /** Whether all entries are on one server, so that its clock judges them. Fixed. */
+    default boolean hasOneClock() {
+        return !isCluster();
+    }
+
     /** The masters of a cluster with their slots; empty if they are not known. Does not wait for the server. */
     default List<ClusterMaster> masters() {
         return List.of();

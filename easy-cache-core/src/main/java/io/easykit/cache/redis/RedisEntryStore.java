@@ -81,7 +81,7 @@ public final class RedisEntryStore implements EntryStore {
         this.commandTimeout = commandTimeout;
         this.calls = new EntryCalls(commands, commandTimeout);
         this.clustered = commands.isCluster();
-        this.clock = new EntryClock(commands::time, !clustered);
+        this.clock = new EntryClock(commands::time, commands.hasOneClock());
         commands.onReconnect(server -> clock.forget());
         this.epochs = new StoredEpochs(calls, names, clustered);
         this.probes = new Probes(commands, names, calls);

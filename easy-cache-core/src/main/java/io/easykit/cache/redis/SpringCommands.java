@@ -23,6 +23,12 @@ final class SpringCommands implements RedisCommands {
         return calls;
     }
 
+    /** False in a cluster, although that is one unit here because its masters are not known. */
+    @Override
+    public boolean hasOneClock() {
+        return !calls.isOfCluster();
+    }
+
     @Override
     public void onReconnect(Consumer<@Nullable SocketAddress> action) {
         calls.onReconnect(() -> action.accept(null));

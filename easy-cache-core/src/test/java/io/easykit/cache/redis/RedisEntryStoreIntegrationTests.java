@@ -243,6 +243,9 @@ class RedisEntryStoreIntegrationTests {
         try (RedisCluster cluster = RedisCluster.start()) {
             LettuceConnectionFactory factory = started(new LettuceConnectionFactory(
                     new RedisClusterConfiguration(List.of(cluster.addresses().split(",", -1)))));
+            assertThat(new SpringCommands(factory).hasOneClock())
+                    .as("of three masters")
+                    .isFalse();
             for (Client client : Client.values()) {
                 RedisEntryStore store = new RedisEntryStore(client.of(factory), PATIENT);
                 List<CacheKey<String>> keys = IntStream.range(0, 30)
