@@ -29,7 +29,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 class SentinelWatchTests {
 
-    private static final Duration TIMEOUT = Duration.ofMillis(250);
+    /** Of an attempt to connect. Generous: the machine may be busy, and the next attempt is ten seconds later. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
     private static final String LOCALHOST = "127.0.0.1";
     private static final int PROMOTED = 1;
     private static final int FORMER = 2;
