@@ -100,7 +100,7 @@ final class OutboxRelay {
             Scheduler started = ticker.newScheduler("easy-cache-outbox-" + delivery.clusterId());
             thread = started;
             wasStarted = true;
-            schedule(started, Duration.ZERO);
+            started.repeat(() -> regularRound(started), INTERVAL.toNanos());
         }
     }
 
@@ -122,20 +122,18 @@ final class OutboxRelay {
         return recovery;
     }
 
-    private void schedule(Scheduler executor, Duration delay) {
+    /** Each second, which takes no memory, and when the lease of another node ends, if that is sooner. */
+    private void regularRound(Scheduler executor) {
+        Duration next = round();
+        if (next.compareTo(INTERVAL) >= 0) {
+            return;
+        }
         try {
-            executor.schedule(
-                    () -> {
-                        Duration next = INTERVAL;
-                        try {
-                            next = round();
-                        } finally {
-                            schedule(executor, next);
-                        }
-                    },
-                    delay.toNanos());
+            executor.schedule(this::round, next.toNanos());
         } catch (RejectedExecutionException stopped) {
             log.debug("The outbox relay of Redis '{}' was stopped", delivery.clusterId());
+        } catch (OutOfMemoryError late) {
+            log.debug("The next round of the outbox relay of Redis '{}' is a regular one", delivery.clusterId(), late);
         }
     }
 
@@ -164,11 +162,7 @@ final class OutboxRelay {
         return backlog;
     }
 
-    /**
-     * One round. Never throws, or the next one would not come.
-     *
-     * @return delay until the next one
-     */
+    /** Returns the delay until the next round. */
     Duration round() {
         Duration next = work();
         count();
