@@ -2,6 +2,7 @@ package io.easykit.console.queue;
 
 import io.easykit.boot.DurationTexts;
 import io.easykit.delayqueue.StoreRefusedException;
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.actuate.QueueViews;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.TopicSeries;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class TopicHistory {
 
     private static final Duration AGE = Duration.ofSeconds(30);
+
+    /** Time without readings after one without an answer. */
+    private static final long PAUSE = Duration.ofSeconds(3).toNanos();
 
     /** Beyond this number all readings are forgotten. */
     private static final int MOST_KNOWN = 500;
@@ -45,10 +50,13 @@ final class TopicHistory {
 
     private record Key(String topic, Range range) {}
 
+    private record Silence(StoreUnavailableException reason, long until) {}
+
     private final FleetAdmin fleet;
     private final ShownClock clock;
     private final LongSupplier nanos;
-    private final Map<Key, Recent<TopicSeries>> known = new ConcurrentHashMap<>();
+    private final Map<Key, Recent<Optional<TopicSeries>>> known = new ConcurrentHashMap<>();
+    private volatile @Nullable Silence silence;
 
     TopicHistory(FleetAdmin fleet, ShownClock clock, LongSupplier nanos) {
         this.fleet = fleet;
@@ -62,25 +70,39 @@ final class TopicHistory {
         }
         try {
             return known.computeIfAbsent(new Key(topic, range), key -> new Recent<>(() -> read(key), AGE, nanos))
-                    .get();
-        } catch (StoreRefusedException refused) {
+                    .get()
+                    .orElse(null);
+        } catch (StoreRefusedException | StoreUnavailableException unknown) {
             return null;
         }
     }
 
-    private TopicSeries read(Key key) {
-        TopicSeries series = fleet.series(key.topic(), key.range().length);
-        clock.set(series.now());
-        return series;
+    /**
+     * Waits for one topic that does not answer, which is left out for as long as a reading is kept. Other ones are not read for a while,
+     * so that a page with many topics does not wait for each.
+     */
+    private Optional<TopicSeries> read(Key key) {
+        Silence last = silence;
+        if (last != null && nanos.getAsLong() - last.until < 0) {
+            throw last.reason;
+        }
+        try {
+            TopicSeries series = fleet.series(key.topic(), key.range().length);
+            clock.set(series.now());
+            return Optional.of(series);
+        } catch (StoreUnavailableException unanswered) {
+            silence = new Silence(unanswered, nanos.getAsLong() + PAUSE);
+            return Optional.empty();
+        }
     }
 
-    /** Messages that waited, one value a minute of the last hour, or null if Redis refuses. */
+    /** Messages that waited, one value a minute of the last hour, or null if Redis refuses or does not answer. */
     @Nullable Map<String, Object> waiting(String topic) {
         TopicSeries series = series(topic, Range.HOUR);
         return series == null ? null : Map.of("waiting", values(buckets(series, Range.HOUR), Point::waiting));
     }
 
-    /** All that is known of the past of a topic, or null if Redis refuses. */
+    /** All that is known of the past of a topic, or null if Redis refuses or does not answer. */
     @Nullable Map<String, Object> whole(String topic, Range range) {
         TopicSeries series = series(topic, range);
         if (series == null) {
