@@ -34,10 +34,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,9 +52,16 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
     private final MessagePages pages;
     private final MessageReplacer replacer;
     private final JobRunner jobs;
+    private final LongSupplier nanos;
 
-    DefaultDelayQueueAdmin(QueueBackend store, Topics topics, MessageReplacer replacer, JobRunner jobs) {
+    /** Topics that did not answer lately, by their first shard. */
+    private final Set<ShardKey> silent = ConcurrentHashMap.newKeySet();
+
+    /** @param nanos a clock that only moves forward */
+    DefaultDelayQueueAdmin(
+            QueueBackend store, Topics topics, MessageReplacer replacer, JobRunner jobs, LongSupplier nanos) {
         this.store = store;
+        this.nanos = nanos;
         this.topics = topics;
         this.pages = new MessagePages(store);
         this.replacer = replacer;
@@ -75,21 +85,22 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
                 .map(found -> MessageSummaries.detail(topic, shard.shard(), found));
     }
 
-    /** A topic that the store refuses is left out, unless it refuses all. */
+    /** A topic that the store refuses, or that does not answer, is left out if the message was found in another one. */
     @Override
     public List<MessageDetail> find(String id) {
         NameRules.requireWellFormed(id);
         List<MessageDetail> found = new ArrayList<>();
-        EachShard each = new EachShard();
-        store.fleet()
-                .topics()
-                .keySet()
-                .forEach(topic -> each.attempt(new ShardKey(topic, 0), any -> {
-                    ShardKey shard = shardOf(topic, id);
-                    store.find(shard, id, MessageDetail.MOST_BYTES)
-                            .ifPresent(message -> found.add(MessageSummaries.detail(topic, shard.shard(), message)));
-                }));
+        EachShard each = EachShard.withOutageLimit(nanos, silent);
+        List<ShardKey> first = store.fleet().topics().keySet().stream()
+                .map(topic -> new ShardKey(topic, 0))
+                .toList();
+        each.attemptAll(first, any -> {
+            ShardKey shard = shardOf(any.topic(), id);
+            store.find(shard, id, MessageDetail.MOST_BYTES)
+                    .ifPresent(message -> found.add(MessageSummaries.detail(any.topic(), shard.shard(), message)));
+        });
         if (found.isEmpty()) {
+            each.throwIfSilent();
             each.refused();
         }
         return found;

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.FleetAdmin;
 import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.NodeInfo;
@@ -16,7 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** Administers topics, nodes and pauses, shard after shard. A shard that the store refuses does not keep the others from their pause. */
+/** Administers topics, nodes and pauses, shard after shard. A shard that the store
+ * refuses, or that does not answer, does not keep the others from their pause. */
 final class DefaultFleetAdmin implements FleetAdmin {
 
     private static final int MOST_CHARACTERS = 200;
@@ -26,6 +28,7 @@ final class DefaultFleetAdmin implements FleetAdmin {
     private final QueueBackend store;
     private final Topics topics;
     private final String node;
+    private final LongSupplier nanos;
     private final Snapshots snapshots;
 
     /**
@@ -36,6 +39,7 @@ final class DefaultFleetAdmin implements FleetAdmin {
         this.store = store;
         this.topics = topics;
         this.node = node;
+        this.nanos = nanos;
         this.snapshots = new Snapshots(store, nanos);
     }
 
@@ -91,13 +95,13 @@ final class DefaultFleetAdmin implements FleetAdmin {
 
     private int changed(String topic, Predicate<ShardKey> change) {
         AtomicInteger changed = new AtomicInteger();
-        EachShard each = new EachShard();
+        EachShard each = EachShard.despiteOutages(nanos);
         int done = 0;
         List<ShardKey> shards = topics.presentKeys(topic);
         while (shards.size() > done) {
             shards.subList(done, shards.size())
                     .forEach(key -> each.attempt(key, shard -> {
-                        if (change.test(shard)) {
+                        if (isChanged(shard, change, each)) {
                             changed.incrementAndGet();
                             each.changed();
                         }
@@ -107,6 +111,17 @@ final class DefaultFleetAdmin implements FleetAdmin {
         }
         each.throwIfRefused();
         return changed.get();
+    }
+
+    private static boolean isChanged(ShardKey shard, Predicate<ShardKey> change, EachShard each) {
+        try {
+            return change.test(shard);
+        } catch (StoreUnavailableException e) {
+            if (e.isOutcomeUnknown()) {
+                each.changed();
+            }
+            throw e;
+        }
     }
 
     @Override

@@ -61,7 +61,7 @@ public final class DelayQueueEngine implements AutoCloseable {
         this.fleet = new DefaultFleetAdmin(store, topics, node.id(), settings.loops::nanos);
         JobRunner jobs = new JobRunner(store, topics, settings.loops, node.id());
         this.admin = new DefaultDelayQueueAdmin(
-                store, topics, new MessageReplacer(store, settings.sends.maxMessageBytes), jobs);
+                store, topics, new MessageReplacer(store, settings.sends.maxMessageBytes), jobs, settings.loops::nanos);
         StandstillLog standstills = new StandstillLog(settings.loops::nanos);
         this.context = new EngineContext(
                 store,

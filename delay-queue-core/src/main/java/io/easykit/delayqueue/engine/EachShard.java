@@ -50,6 +50,11 @@ final class EachShard {
         return new EachShard(new OutageTimeLimit(nanos), silent);
     }
 
+    /** Counts a shard that does not answer as a refused one, and tries all others, although each of them may cost a timeout. */
+    static EachShard despiteOutages(LongSupplier nanos) {
+        return new EachShard(new OutageTimeLimit(nanos, Integer.MAX_VALUE), new HashSet<>());
+    }
+
     void attemptAll(List<ShardKey> shards, Consumer<ShardKey> action) {
         Set<ShardKey> last = Set.copyOf(silent);
         shards.stream().filter(shard -> !last.contains(shard)).forEach(shard -> attempt(shard, action));
@@ -114,6 +119,13 @@ final class EachShard {
             throwIfRefused();
         }
         return refusals.stream().map(e -> String.valueOf(e.getMessage())).toList();
+    }
+
+    /** For actions that cannot tell "nothing" from "not answered". */
+    void throwIfSilent() {
+        if (refusals.stream().anyMatch(StoreUnavailableException.class::isInstance)) {
+            throwIfRefused();
+        }
     }
 
     /** For actions whose result cannot show that it is incomplete. */

@@ -21,13 +21,20 @@ final class OutageTimeLimit {
     static final long A_WAIT = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LongSupplier nanos;
+    private final int mostWaits;
     private final Set<ShardKey> silent = new HashSet<>();
     private @Nullable StoreUnavailableException last;
     private int waits;
 
     /** @param nanos a clock that only moves forward */
     OutageTimeLimit(LongSupplier nanos) {
+        this(nanos, MOST_WAITS);
+    }
+
+    /** @param mostWaits number of timeouts that the operation may wait for */
+    OutageTimeLimit(LongSupplier nanos, int mostWaits) {
         this.nanos = nanos;
+        this.mostWaits = mostWaits;
     }
 
     /**
@@ -37,7 +44,7 @@ final class OutageTimeLimit {
      */
     void call(ShardKey shard, Runnable call) {
         StoreUnavailableException earlier = last;
-        if (earlier != null && (waits >= MOST_WAITS || silent.contains(shard))) {
+        if (earlier != null && (waits >= mostWaits || silent.contains(shard))) {
             throw StoreUnavailableException.notCarriedOut(
                     "Not sent, because an earlier call of the same operation got no answer: " + earlier.getMessage(),
                     earlier);

@@ -208,8 +208,11 @@ final class InMemoryJobStore implements JobStore {
     @Override
     public synchronized boolean stop(String id) {
         Map<String, String> job = job(id);
-        if (job == null || !StoredJob.RUNNING.equals(job.get("state")) || job.containsKey("request")) {
+        if (job == null || !StoredJob.RUNNING.equals(job.get("state"))) {
             return false;
+        }
+        if (job.containsKey("request")) {
+            return true;
         }
         if (isHeldFor(id, lock(job))) {
             job.put("request", "stop");

@@ -2,7 +2,7 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   id, 'stop' or 'continue'
--- return 1 done, 0 it was so already, or there is no such job
+-- return 1 done, or a stop is on its way; 0 it was so already, or there is no such job
 checkCount(2)
 check(ARGV[2] == 'stop' or ARGV[2] == 'continue', 'neither stop nor continue')
 local job = prefix .. 'job:' .. ARGV[1]
@@ -11,7 +11,8 @@ local state, at = kept[1], string.format('%d', now)
 if not state or state == 'done' then return 0 end
 allowWhenFull()
 if ARGV[2] == 'stop' then
-  if state ~= 'running' or kept[3] == 'stop' then return 0 end
+  if state ~= 'running' then return 0 end
+  if kept[3] == 'stop' then return 1 end
   local lock = prefix .. 'lock:' .. (kept[2] or '')
   local holder = spare(redis.pcall('GET', lock)) or ''
   if string.sub(holder, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' and redis.call('PTTL', lock) ~= -1 then

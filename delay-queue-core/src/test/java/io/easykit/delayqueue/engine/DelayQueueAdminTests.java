@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -146,6 +147,31 @@ class DelayQueueAdminTests {
         assertThat(dead.find("unknown")).isEmpty();
         queue.line.plan(method -> method.equals("find") ? Fault.REFUSED : Fault.NONE);
         assertThatThrownBy(() -> dead.find("m7")).isInstanceOf(StoreRefusedException.class);
+    }
+
+    /** Each attempt waits for two timeouts at most. The next one begins with the other topics. */
+    @ParameterizedTest
+    @CsvSource({"REJECTED, 1", "LOST_REQUEST, 4"})
+    void findsAMessageAlthoughOtherTopicsDoNotAnswer(Fault fault, int attempts) {
+        Map<String, Integer> topics = IntStream.range(0, 6).boxed().collect(toMap(i -> "silent" + i, i -> 1));
+        queue.memory.fleet().addTopics(topics);
+        queue.memory.fleet().addTopics(Map.of(TOPIC, 2));
+        queue.line.planCall(
+                (method, shard) -> shard != null && shard.topic().startsWith("silent") ? fault : Fault.NONE);
+
+        List<MessageDetail> found = new ArrayList<>();
+        for (int i = 0; i < attempts && found.isEmpty(); i++) {
+            try {
+                found.addAll(dead.find("m7"));
+            } catch (StoreUnavailableException again) {
+                assertThat(fault).isEqualTo(Fault.LOST_REQUEST);
+            }
+        }
+
+        assertThat(found).extracting(detail -> detail.message().topic()).containsExactly(TOPIC);
+        assertThatThrownBy(() -> dead.find("unknown"))
+                .as("it may be in a topic that does not answer")
+                .isInstanceOf(StoreUnavailableException.class);
     }
 
     @Test
@@ -309,6 +335,37 @@ class DelayQueueAdminTests {
             ShardKey shard = new ShardKey(TOPIC, i);
             assertThat(spread.memory.stats(shard).due() > 0).isEqualTo(!shard.equals(first.get()));
         }
+    }
+
+    /** An operator pauses a topic whose messages die while one master of several is away. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"LOST_REQUEST", "LOST_REPLY", "REJECTED"})
+    void pausesAllShardsThatAnswer(Fault fault) {
+        TestQueue spread = new TestQueue(builder -> builder.shards(topic -> 8));
+        spread.send("m", Duration.ofHours(1));
+        spread.line.planByShard(shard -> shard.shard() < 3 ? fault : Fault.NONE);
+
+        assertThatThrownBy(() -> spread.engine.fleet().pause(TOPIC, "ops"))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageStartingWith("A part of the change may have been made: ");
+
+        for (int i = 3; i < 8; i++) {
+            assertThat(spread.memory.stats(new ShardKey(TOPIC, i)).paused())
+                    .as("shard " + i)
+                    .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LOST_REQUEST, true", "REJECTED, false"})
+    void saysWhetherTheOutcomeIsUnknownIfNoShardIsPaused(Fault fault, boolean isUnknown) {
+        queue.line.planByShard(shard -> shard.shard() == 0 ? Fault.REJECTED : fault);
+
+        assertThatThrownBy(() -> queue.engine.fleet().pause(TOPIC, "ops"))
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                        .isEqualTo(isUnknown));
     }
 
     private List<Runnable> changesOfSeveralShards() {

@@ -171,6 +171,7 @@ public abstract class JobStoreContract {
 
         jobs().take("j1", "n1");
         assertThat(jobs().stop("j1")).isTrue();
+        assertThat(jobs().stop("j1")).as("repeated").isTrue();
         assertThat(find("j1").state()).as("until its node stores something").isEqualTo(StoredJob.RUNNING);
         assertThat(jobs().save("j1", "n1", StoredJob.RUNNING, Map.of("done", "3")))
                 .isEqualTo(Saved.STOPPED);
