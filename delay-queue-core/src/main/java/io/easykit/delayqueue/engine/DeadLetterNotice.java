@@ -69,6 +69,8 @@ final class DeadLetterNotice {
             if (frame != null) {
                 return Envelope.decode(frame);
             }
+        } catch (NewerFrameException isForAnother) {
+            throw isForAnother;
         } catch (UndecodableMessageException garbage) {
             // The notice has the error of the message.
         }

@@ -1,7 +1,6 @@
 package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.ChangeOutcome;
-import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.ErrorGroups;
@@ -12,7 +11,6 @@ import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageQuery;
 import io.easykit.delayqueue.admin.MessageRef;
 import io.easykit.delayqueue.admin.Replacement;
-import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.StoppedKey;
 import io.easykit.delayqueue.admin.TopicStats;
 import io.easykit.delayqueue.store.DeadLetterErrors;
@@ -41,7 +39,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Administers messages, dead letters, shards and jobs, shard after shard. A shard that the store refuses does not hide the others. */
@@ -260,25 +257,7 @@ final class DefaultDelayQueueAdmin implements DelayQueueAdmin {
 
     @Override
     public int growShards(String topic, int shards) {
-        requirePlaces(NameRules.requireTopic(topic), shards);
-        return topics.grow(topic, shards);
-    }
-
-    /** A listener whose limit leaves a shard without a place would not start again. Of the limit, the shares of shards are stored. */
-    private void requirePlaces(String topic, int shards) {
-        List<ShardStats> present = stats(topic).shards();
-        int greatestShare = present.stream()
-                .flatMap(shard -> Stream.ofNullable(shard.flow()))
-                .mapToInt(ShardStats.Flow::places)
-                .max()
-                .orElse(0);
-        int most = greatestShare * present.size();
-        if (most > 0 && most < shards) {
-            throw new TopicConflictException(
-                    "Topic '" + topic + "' has a max-in-flight of at most " + most + ", so some of " + shards
-                            + " shards could run nothing.",
-                    "Give max-in-flight a value of " + shards + " or more on all nodes first.");
-        }
+        return topics.grow(NameRules.requireTopic(topic), shards);
     }
 
     private ShardKey shardOf(String topic, String id) {

@@ -57,6 +57,9 @@ final class MessageReplacer {
     private static @Nullable Envelope decode(@Nullable Bytes frame) {
         try {
             return frame == null ? null : Envelope.decode(frame);
+        } catch (NewerFrameException isForAnother) {
+            // Its settings would be lost.
+            throw isForAnother;
         } catch (UndecodableMessageException e) {
             return null;
         }

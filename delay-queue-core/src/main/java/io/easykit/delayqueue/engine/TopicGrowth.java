@@ -2,12 +2,20 @@ package io.easykit.delayqueue.engine;
 
 import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.StoreUnavailableException;
+import io.easykit.delayqueue.TopicConflictException;
+import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Adds shards to a topic, paused if the topic is.
@@ -22,10 +30,43 @@ import org.jspecify.annotations.Nullable;
  */
 final class TopicGrowth {
 
+    private static final Logger log = LoggerFactory.getLogger(TopicGrowth.class);
+
     private final QueueBackend store;
+
+    /** Topics whose growth is held back, which is logged once. */
+    private final Set<String> limited = ConcurrentHashMap.newKeySet();
 
     TopicGrowth(QueueBackend store) {
         this.store = store;
+    }
+
+    /**
+     * Adds the shards that the settings have more. If that fails, it is tried when the count is read again.
+     *
+     * @return the count that is kept from now on
+     */
+    ShardCount addConfigured(String topic, ShardCount before, int all) {
+        try {
+            ShardCount grown = add(topic, before, all);
+            if (grown.all() > before.all()) {
+                log.warn(
+                        "Topic {} had {} shards, and gets {} as the settings say. Own ids and ordering keys stay in the first {}",
+                        topic,
+                        before.all(),
+                        grown.all(),
+                        grown.home());
+                limited.remove(topic);
+                return grown;
+            }
+        } catch (TopicConflictException noPlaces) {
+            if (limited.add(topic)) {
+                log.warn("Topic {} keeps its {} shards for now. {}", topic, before.all(), noPlaces.getMessage());
+            }
+        } catch (StoreUnavailableException | StoreRefusedException e) {
+            log.debug("Shards are added to {} later", topic, e);
+        }
+        return before;
     }
 
     /**
@@ -33,13 +74,17 @@ final class TopicGrowth {
      *
      * @param before the count that was kept so far
      * @param all number of shards to have at least
+     * @throws TopicConflictException if the maximum in flight of the topic leaves a shard without a place
      */
     ShardCount add(String topic, ShardCount before, int all) {
         if (!before.isKept() || all <= before.all()) {
             return store.grow(topic, all);
         }
+        List<ShardStats> present =
+                TopicShards.keys(topic, before.all()).stream().map(store::stats).toList();
+        requirePlaces(topic, present, all);
         List<ShardKey> added = TopicShards.keys(topic, all).subList(before.all(), all);
-        Pause earlier = pause(topic);
+        Pause earlier = present.get(0).pause();
         set(added, earlier);
         ShardCount kept = store.grow(topic, all);
         try {
@@ -51,6 +96,24 @@ final class TopicGrowth {
             throw EachShard.inPart(e);
         }
         return kept;
+    }
+
+    /** A listener whose limit leaves a shard without a place would not start again. Of the limit, the shares of shards are stored. */
+    private static void requirePlaces(String topic, List<ShardStats> present, int all) {
+        int[] shares = present.stream()
+                .flatMap(shard -> Stream.ofNullable(shard.flow()))
+                .mapToInt(ShardStats.Flow::places)
+                .toArray();
+        // A shard that was never claimed from has no share yet.
+        int most = shares.length == present.size()
+                ? IntStream.of(shares).sum()
+                : present.size() * IntStream.of(shares).max().orElse(0);
+        if (most > 0 && most < all) {
+            throw new TopicConflictException(
+                    "Topic '" + topic + "' has a max-in-flight of at most " + most + ", so some of " + all
+                            + " shards could run nothing.",
+                    "Give max-in-flight a value of " + all + " or more on all nodes first.");
+        }
     }
 
     private @Nullable Pause pause(String topic) {

@@ -63,9 +63,16 @@ final class TopicSettingsGuard {
      */
     static void requirePlaces(ListenerEndpoint endpoint, Topics topics) {
         Integer places = endpoint.limits().maxInFlight();
-        int shards =
-                places == null ? 0 : topics.shardsOrAssumed(endpoint.topic()).all();
-        if (places != null && places < shards) {
+        if (places != null) {
+            // First, because the store keeps a count that is declared once.
+            requirePlaces(endpoint, places, topics.configured(endpoint.topic()));
+            requirePlaces(
+                    endpoint, places, topics.shardsOrAssumed(endpoint.topic()).all());
+        }
+    }
+
+    private static void requirePlaces(ListenerEndpoint endpoint, int places, int shards) {
+        if (places < shards) {
             throw new TopicConflictException(
                     "Listener '" + endpoint.id() + "' has maxInFlight " + places + ", and its topic '"
                             + endpoint.topic() + "' has " + shards + " shards, so some shards could run nothing.",

@@ -279,7 +279,12 @@ final class Topics {
     /** Compares the count with the settings, and adds the shards that they have more. */
     private TopicShards confirm(String topic, ShardCount kept, @Nullable KnownCount known) {
         int wanted = requireSettings(topic, kept);
-        return learn(topic, wanted > kept.all() ? grown(topic, kept, wanted) : kept, known);
+        return learn(topic, wanted > kept.all() ? growth.addConfigured(topic, kept, wanted) : kept, known);
+    }
+
+    /** Returns the count in the settings, or {@link #UNSET}. The store does not keep it yet. */
+    int configured(String topic) {
+        return configured.applyAsInt(topic);
     }
 
     /** Returns the count in the settings, or {@link #UNSET}. */
@@ -298,24 +303,6 @@ final class Topics {
         KnownCount known = confirmed.get(topic);
         boolean isOther = known != null && known.count().home() != kept.home();
         return wanted != UNSET && (wanted < kept.home() || (isOther && wanted != kept.home()));
-    }
-
-    private ShardCount grown(String topic, ShardCount kept, int wanted) {
-        try {
-            ShardCount grown = growth.add(topic, kept, wanted);
-            if (grown.all() > kept.all()) {
-                log.warn(
-                        "Topic {} had {} shards, and gets {} as the settings say. Own ids and ordering keys stay in the first {}",
-                        topic,
-                        kept.all(),
-                        grown.all(),
-                        grown.home());
-                return grown;
-            }
-        } catch (StoreUnavailableException | StoreRefusedException e) {
-            log.debug("Shards are added to {} later", topic, e);
-        }
-        return kept;
     }
 
     private static String orMore(ShardCount kept) {

@@ -14,6 +14,7 @@ import io.easykit.delayqueue.MessageInfo.State;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.admin.DeadLetterRef;
 import io.easykit.delayqueue.engine.FaultyStore.Fault;
 import io.easykit.delayqueue.memory.StoreState;
 import io.easykit.delayqueue.store.Claim;
@@ -356,6 +357,34 @@ class DeadLetterTests {
             assertThat(dead.leaseExpirations()).isEqualTo(1);
             assertThat(dead.payload()).isEqualTo("payload of a");
         });
+    }
+
+    /** During a rolling deploy: this node would announce it without payload and headers. */
+    @Test
+    void leavesADeadLetterThatALaterVersionHasSentToTheNodesOfThatVersion() {
+        byte[] frame = new Envelope(7, Map.of("tenant", "t"), null, Bytes.of("new".getBytes(UTF_8)))
+                .encode()
+                .array();
+        frame[Long.BYTES] = 2;
+        queue.memory.send(SHARD, List.of(new NewMessage("new", DueTime.after(Duration.ZERO), Bytes.of(frame))));
+        queue.time.advance(SECOND);
+        queue.memory.claim(SHARD, new Claim("gone", 1, 1, 1, SECOND, List.of()));
+        queue.start(listener().maxLeaseExpirations(1), message -> {});
+        listen();
+        queue.time.advance(MINUTE);
+
+        assertThat(queue.find("new").state()).isEqualTo(State.DEAD);
+        assertThat(seen).isEmpty();
+        assertThat(queue.memory.stats(NOTICES).counters().sent()).isZero();
+        assertThatThrownBy(() -> queue.engine
+                        .admin()
+                        .replace(
+                                TOPIC,
+                                new DeadLetterRef("new", queue.find("new").at()),
+                                null,
+                                Map.of(),
+                                Bytes.NONE))
+                .isInstanceOf(NewerFrameException.class);
     }
 
     @Test

@@ -17,6 +17,12 @@ import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.RetryPolicy;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.TopicStats;
+import io.easykit.delayqueue.store.Claim;
+import io.easykit.delayqueue.store.FlowShare;
+import io.easykit.delayqueue.store.NewMessage;
+import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.Bytes;
+import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -135,6 +141,44 @@ class FlowTests {
                 .hasMessageContaining("max-in-flight of at most 3")
                 .hasMessageContaining("Give max-in-flight a value of 4 or more");
         assertThat(queue.engine.admin().growShards(TOPIC, 3)).isEqualTo(1);
+    }
+
+    /** Two places in one shard, and one in the other. */
+    @Test
+    void theSharesOfAllShardsAreTheLimit() {
+        queue.memory.declare(TOPIC, 2);
+        for (int shard = 0; shard < 2; shard++) {
+            ShardKey key = new ShardKey(TOPIC, shard);
+            queue.memory.send(
+                    key, List.of(new NewMessage("m", DueTime.after(Duration.ZERO), Bytes.of(new byte[] {1}))));
+            queue.time.advance(Duration.ofSeconds(1));
+            queue.memory.claim(
+                    key,
+                    new Claim("node", 1, 1, 1, Duration.ofSeconds(1), List.of())
+                            .under(FlowShare.of(FlowLimits.maxInFlight(3), shard, 2)));
+        }
+
+        assertThatThrownBy(() -> queue.engine.admin().growShards(TOPIC, 4))
+                .hasMessageContaining("max-in-flight of at most 3");
+        assertThat(queue.engine.admin().growShards(TOPIC, 3)).isEqualTo(2);
+    }
+
+    /** In a rolling deploy the nodes with the former limit could not start again. */
+    @Test
+    void aTopicDoesNotGrowByItsSettingsBeyondThePlacesOfOtherNodes() {
+        node(Duration.ofSeconds(1), listener().concurrency(8).limits(FlowLimits.maxInFlight(3)), NOTHING);
+        send(5);
+        queue.time.advance(Duration.ofSeconds(5));
+
+        assertThat(new Topics(queue.memory, topic -> 4, queue.node::nanos)
+                        .shards(TOPIC)
+                        .all())
+                .isEqualTo(1);
+        assertThat(queue.memory.declared(TOPIC).all()).isEqualTo(1);
+        assertThat(new Topics(queue.memory, topic -> 3, queue.node::nanos)
+                        .shards(TOPIC)
+                        .all())
+                .isEqualTo(3);
     }
 
     /** To two shards, until the listener has started again, and messages are sent to both. */
@@ -342,6 +386,9 @@ class FlowTests {
                 .isInstanceOf(TopicConflictException.class)
                 .hasMessageContaining("has maxInFlight 3, and its topic 'orders' has 4 shards")
                 .hasMessageContaining("4 or more");
+        assertThat(queue.memory.declared(TOPIC).isKept())
+                .as("the count could not be corrected then")
+                .isFalse();
     }
 
     @Test
