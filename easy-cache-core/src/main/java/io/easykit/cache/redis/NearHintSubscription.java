@@ -51,8 +51,9 @@ public final class NearHintSubscription {
     /** Begins to subscribe, unless it has begun. */
     public synchronized void start() {
         if (subscriber == null && hints.areOn()) {
-            subscriber = new Subscriber();
-            subscriber.run(subscriber::subscribe, 0);
+            Subscriber started = new Subscriber();
+            subscriber = started;
+            started.start();
         }
     }
 
@@ -79,8 +80,27 @@ public final class NearHintSubscription {
         // For the thread only.
         private @Nullable SubscriptionConnection connection;
 
+        /** Whether an attempt after a failure is planned. */
+        private boolean planned;
+
         Subscriber() {
             thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // a task throws nothing
+        void start() {
+            thread.scheduleWithFixedDelay(this::ensureAttempt, 0, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
+        /** The first attempt, and each one for which there was no memory to plan it. */
+        private void ensureAttempt() {
+            try {
+                if (connection == null && !planned) {
+                    subscribe();
+                }
+            } catch (Throwable failure) {
+                // Such as a lack of memory while a failure is reported. A task that throws is not run again.
+            }
         }
 
         @SuppressWarnings("FutureReturnValueIgnored") // a task throws nothing
@@ -99,6 +119,7 @@ public final class NearHintSubscription {
         }
 
         void subscribe() {
+            planned = false;
             try {
                 publishEmpty(); // while Redis is away, no connection is opened
                 SubscriptionConnection opened = new SubscriptionConnection(
@@ -147,18 +168,23 @@ public final class NearHintSubscription {
         private void again(Throwable failure) {
             ErrorReply refusal = ErrorReply.of(failure);
             if (refusal != null && !refusal.isServerState()) {
-                run(this::subscribe, PAUSE_AFTER_REFUSAL_MILLIS);
+                plan(PAUSE_AFTER_REFUSAL_MILLIS);
                 log.warn(
                         "Updates of other nodes reach the near level after near-ttl, and not at once, because Redis refuses"
                                 + " hints: {}. Let its user publish and subscribe to {}, or set easy-cache.near.hints to false",
                         refusal.text(),
                         hints.channel());
             } else {
-                run(this::subscribe, PAUSE_MILLIS);
+                plan(PAUSE_MILLIS);
                 log.debug(
                         "There is no subscription to hints at the moment. The next attempt follows in a second",
                         failure);
             }
+        }
+
+        private void plan(long delayMillis) {
+            run(this::subscribe, delayMillis);
+            planned = true;
         }
 
         private void disconnect() {

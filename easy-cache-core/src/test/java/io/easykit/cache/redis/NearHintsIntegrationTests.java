@@ -231,6 +231,35 @@ class NearHintsIntegrationTests {
         await().atMost(TIMEOUT).until(() -> read(here).equals("new"));
     }
 
+    /** As when there is no memory even to plan the next attempt. */
+    @Test
+    void subscribesAfterAFailureThatCouldNotBeHandled() {
+        AtomicInteger asked = new AtomicInteger();
+        node(true, new LettuceConnectionFactory(new RedisStandaloneConfiguration(server.host(), server.port())) {
+            @Override
+            public RedisConnection getConnection() {
+                if (Thread.currentThread().getName().equals("easy-cache-hints") && asked.incrementAndGet() == 1) {
+                    throw new UnreadableException();
+                }
+                return super.getConnection();
+            }
+        });
+
+        awaitSubscriptions(1);
+
+        assertThat(asked).hasValueGreaterThan(1);
+    }
+
+    private static final class UnreadableException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new OutOfMemoryError("Java heap space");
+        }
+    }
+
     @Test
     void withoutThePermissionInvalidationsGoOnAndOneWarningNamesTheChannel() {
         acl("resetchannels");
