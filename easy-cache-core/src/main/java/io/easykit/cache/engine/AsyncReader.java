@@ -123,7 +123,8 @@ final class AsyncReader {
                         boolean clearing = source.epochs().isClearing(key);
                         return readFirst(call, stamp, new Known(source.epochs().of(key), clearing), waiting);
                     });
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
+            // Also an error: the caller gets it with the future, and the steps of the call end.
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -160,7 +160,7 @@ final class GuardedStore implements EntryStore {
     private <T> CompletionStage<T> sent(EntryCall<T> call) {
         try {
             return store.callLater(call);
-        } catch (RuntimeException notSent) {
+        } catch (RuntimeException | Error notSent) {
             return CompletableFuture.failedStage(notSent);
         }
     }

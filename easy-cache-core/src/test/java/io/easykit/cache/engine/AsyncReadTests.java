@@ -9,6 +9,8 @@ import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Loader;
+import io.easykit.cache.async.Futures;
+import io.easykit.cache.async.Steps;
 import io.easykit.cache.caffeine.CaffeineLocalLevel;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
@@ -34,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +108,21 @@ class AsyncReadTests {
                 .withOptions(Workbench.ap().options().toBuilder()
                         .nearTtl(Duration.ofSeconds(1))
                         .build());
+    }
+
+    /** Else a stop would wait for a call that never ends. */
+    @Test
+    void anErrorOfTheClientEndsTheCallAndItsFuture() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        Futures futures = new Futures(only, () -> new Steps(only, UnaryOperator.identity(), ended::incrementAndGet));
+        EasyCacheEngine node =
+                bench.builder(new JacksonValueCodec()).async(futures).buildStopped();
+        assertThat(result(read(node, Workbench.ap().key(2)))).isEqualTo("old");
+        bench.store.failNextSend(new NoClassDefFoundError("of the test"));
+
+        assertThat(failure(read(node, key))).isInstanceOf(NoClassDefFoundError.class);
+
+        Awaitility.await().until(() -> ended.get() == 2);
     }
 
     /** Two hundred of them are read twice. All loads are running before the first one ends. */

@@ -25,6 +25,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -59,6 +60,7 @@ public final class FaultyCacheStore extends FaultyCalls {
     private int epochHashes = 1;
     private int epochCopies = 1;
     private volatile boolean clockIsHidden;
+    private final AtomicReference<@Nullable Error> unsendable = new AtomicReference<>();
     private volatile boolean asynchronous;
 
     /** @param millis the store's clock, in milliseconds since the epoch */
@@ -212,6 +214,11 @@ public final class FaultyCacheStore extends FaultyCalls {
         return this;
     }
 
+    /** The next call without a thread that waits is not sent. */
+    public void failNextSend(Error error) {
+        unsendable.set(error);
+    }
+
     @Override
     public boolean isAsynchronous() {
         return asynchronous;
@@ -219,6 +226,10 @@ public final class FaultyCacheStore extends FaultyCalls {
 
     @Override
     public <T> CompletionStage<T> callLater(EntryCall<T> call) {
+        Error error = unsendable.getAndSet(null);
+        if (error != null) {
+            throw error;
+        }
         return CompletableFuture.supplyAsync(() -> call.on(this), THREADS);
     }
 
