@@ -318,6 +318,9 @@ final class CacheCluster implements ClusterUpkeep {
     @Override
     public void invalidateLateCommits() {
         lateCommits.endClosed();
+        if (outbox != null) {
+            outbox.unwritten().forgetFailedIf(() -> pending().size() == 0);
+        }
     }
 
     /** Delivers the messages of other nodes in the outbox to a partition. */

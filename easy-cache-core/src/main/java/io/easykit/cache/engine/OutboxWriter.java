@@ -157,7 +157,7 @@ final class OutboxWriter {
         if (undelivered && uncovered) {
             addLate(keys, writes);
         } else {
-            unwritten.remove(keys);
+            unwritten.endedOtherwise(keys);
         }
     }
 
@@ -170,10 +170,11 @@ final class OutboxWriter {
     }
 
     private void addLate(Collection<? extends CacheKey<?>> keys, Consumer<Runnable> writes) {
-        unwritten.add(keys);
+        unwritten.waiting(keys);
         try {
-            writes.accept(() -> addLate(keys));
+            writes.accept(() -> write(keys));
         } catch (OutboxException refused) {
+            unwritten.failed(keys);
             warnOnce(refused);
         }
     }
@@ -189,13 +190,23 @@ final class OutboxWriter {
 
     /** Adds the keys of an update that has ended already. If that fails, they are in this node's memory only. */
     void addLate(Collection<? extends CacheKey<?>> keys) {
-        unwritten.add(keys);
+        addLate(keys, Runnable::run);
+    }
+
+    private void write(Collection<? extends CacheKey<?>> keys) {
+        boolean written = false;
         try {
             outbox.add(message(keys), false, Duration.ZERO);
-            unwritten.remove(keys);
+            written = true;
             failing.set(false);
         } catch (OutboxException failed) {
             warnOnce(failed);
+        } finally {
+            if (written) {
+                unwritten.written(keys);
+            } else {
+                unwritten.failed(keys);
+            }
         }
     }
 
