@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,10 @@ final class OutboxWriteQueue {
     private final String clusterId;
     private final Ticker ticker;
     private final BlockingQueue<Runnable> waiting = new LinkedBlockingQueue<>(MOST);
+
+    /** Whether the thread has a task that has not begun. One is enough: it makes all writes that wait. */
+    private final AtomicBoolean planned = new AtomicBoolean();
+
     private volatile @Nullable Scheduler thread;
     private volatile boolean wasStarted;
 
@@ -42,6 +47,7 @@ final class OutboxWriteQueue {
     synchronized void start() {
         if (thread == null) {
             until = null;
+            planned.set(false);
             thread = ticker.newScheduler("easy-cache-outbox-late-" + clusterId);
             wasStarted = true;
             run();
@@ -105,12 +111,17 @@ final class OutboxWriteQueue {
 
     private void run() {
         Scheduler running = thread;
-        if (running != null) {
+        if (running != null && planned.compareAndSet(false, true)) {
             try {
-                running.execute(() -> writeAll(running));
+                running.execute(() -> {
+                    planned.set(false);
+                    writeAll(running);
+                });
             } catch (RejectedExecutionException stopped) {
+                planned.set(false);
                 log.debug("The late writes to the outbox for Redis '{}' were just stopped", clusterId);
             } catch (OutOfMemoryError noThread) {
+                planned.set(false);
                 log.debug("The next late write to the outbox for Redis '{}' starts a thread", clusterId, noThread);
             }
         }

@@ -16,6 +16,7 @@ import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.time.EngineTime.Scheduler;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -149,6 +150,32 @@ class LateEndsTests {
         end.countDown();
         await().until(() -> done.get() == OutboxWriteQueue.MOST);
         writes.stop();
+    }
+
+    @Test
+    void oneTaskIsPlannedForAllWritesThatWait() {
+        List<Runnable> tasks = new ArrayList<>();
+        OutboxWriteQueue writes = new OutboxWriteQueue("default", new RoundsByHand(bench.clock) {
+            @Override
+            public Scheduler newScheduler(String threadName) {
+                return new Idle() {
+                    @Override
+                    public void execute(Runnable task) {
+                        tasks.add(task);
+                    }
+                };
+            }
+        });
+        AtomicInteger done = new AtomicInteger();
+        writes.start();
+        IntStream.range(0, 3).forEach(i -> writes.submit(done::incrementAndGet));
+        assertThat(tasks).hasSize(1);
+
+        tasks.remove(0).run();
+        assertThat(done).hasValue(3);
+
+        writes.submit(done::incrementAndGet);
+        assertThat(tasks).hasSize(1);
     }
 
     @Test
