@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
 import java.util.Collection;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,7 @@ final class RunningUpdates {
     <T, X extends Throwable> @Nullable T run(Collection<? extends CacheKey<?>> keys, Action<T, X> action) throws X {
         Frame outer = innermost.get();
         running.incrementAndGet();
-        innermost.set(new Frame(keys, PrefixClearing.isIn(keys), outer));
+        innermost.set(new Frame(Set.copyOf(keys), PrefixClearing.isIn(keys), outer));
         try {
             return action.run();
         } finally {
@@ -48,5 +49,5 @@ final class RunningUpdates {
         return false;
     }
 
-    private record Frame(Collection<? extends CacheKey<?>> keys, boolean clears, @Nullable Frame outer) {}
+    private record Frame(Set<? extends CacheKey<?>> keys, boolean clears, @Nullable Frame outer) {}
 }
