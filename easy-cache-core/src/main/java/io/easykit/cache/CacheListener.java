@@ -1,6 +1,7 @@
 package io.easykit.cache;
 
 import java.time.Duration;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,13 @@ public interface CacheListener {
      * @param slots of the master, for example {@code slots 0-5460}
      */
     default void onMasterAvailability(String clusterId, String slots, Availability.State state) {}
+
+    /**
+     * A Redis cluster has other masters, or they have other slots. Masters with former slots are not reported any more.
+     *
+     * @param slots of the present masters, for example {@code slots 0-5460}; empty if they are not known
+     */
+    default void onMasters(String clusterId, Set<String> slots) {}
 
     /** Unreadable bytes were found and removed. */
     default void onUnreadable(CacheKey<?> key) {}

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     private final RateLimitedLog delayLine;
     private final RateLimitedLog singleLine;
 
-    private final Queue<Change> untold = new ArrayDeque<>(); // guarded by this, as the next one
+    private final Queue<Consumer<CacheListener>> untold = new ArrayDeque<>(); // guarded by this, as the next one
     private boolean telling;
     private volatile Parts parts;
     private volatile @Nullable State forced;
@@ -209,6 +210,8 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
             fresh.forEach(breaker -> breaker.repetition().connected());
             parts.breakers.forEach(breaker -> breaker.repetition().connected());
             parts = new Parts(value, List.copyOf(fresh));
+            Set<String> masters = Set.copyOf(masters().keySet());
+            untold.add(told -> told.onMasters(clusterId, masters));
         });
     }
 
@@ -239,27 +242,31 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     private void changed(Change change) {
-        untold.add(change);
+        untold.add(told -> tell(told, change));
         onChange.accept(change);
     }
 
     /** In the order of the changes, by one thread at a time: a listener may be slow. */
     private void tell() {
-        for (Change next = nextToTell(); next != null; next = nextToTell()) {
+        for (Consumer<CacheListener> next = nextToTell(); next != null; next = nextToTell()) {
             try {
-                if (next.slots().isEmpty()) {
-                    listener.onAvailability(clusterId, next.state());
-                } else {
-                    listener.onMasterAvailability(clusterId, next.slots(), next.state());
-                }
+                next.accept(listener);
             } finally {
                 toldNext();
             }
         }
     }
 
-    private synchronized @Nullable Change nextToTell() {
-        Change next = telling ? null : untold.poll();
+    private void tell(CacheListener told, Change change) {
+        if (change.slots().isEmpty()) {
+            told.onAvailability(clusterId, change.state());
+        } else {
+            told.onMasterAvailability(clusterId, change.slots(), change.state());
+        }
+    }
+
+    private synchronized @Nullable Consumer<CacheListener> nextToTell() {
+        Consumer<CacheListener> next = telling ? null : untold.poll();
         telling |= next != null;
         return next;
     }

@@ -5,6 +5,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,6 +56,11 @@ final class SafeListener implements CacheListener {
     @Override
     public void onAvailability(String clusterId, Availability.State state) {
         notifyListeners(listener -> listener.onAvailability(clusterId, state));
+    }
+
+    @Override
+    public void onMasters(String clusterId, Set<String> slots) {
+        notifyListeners(listener -> listener.onMasters(clusterId, slots));
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ class ClusterAvailabilityTests {
     private final StoreUnavailableException serverFailure = new StoreUnavailableException("ill", true, null);
 
     private final List<State> changes = new ArrayList<>();
+    private final List<Set<String>> masters = new ArrayList<>();
     private Consumer<State> listener = state -> {};
     private final ClusterAvailability availability = new ClusterAvailability(
             "default",
@@ -32,6 +34,11 @@ class ClusterAvailabilityTests {
                 @Override
                 public void onAvailability(String clusterId, State state) {
                     listener.accept(state);
+                }
+
+                @Override
+                public void onMasters(String clusterId, Set<String> slots) {
+                    masters.add(slots);
                 }
             });
     private final CircuitBreaker breaker = availability.breakers().get(0);
@@ -44,6 +51,17 @@ class ClusterAvailabilityTests {
         assertMay(false, false);
         breaker.failed(serverFailure);
         assertThat(changes).containsExactly(State.UNAVAILABLE);
+    }
+
+    @Test
+    void tellsWhichMastersThereAreWhenTheyChange() {
+        Workbench bench = new Workbench();
+        bench.store.inParts(2);
+        availability.repartition(bench.store.partitions());
+        bench.store.inParts(3);
+        availability.repartition(bench.store.partitions());
+
+        assertThat(masters).containsExactly(Set.of("part 0", "part 1"), Set.of("part 0", "part 1", "part 2"));
     }
 
     /** The first change is told on a thread that is slow; the next one happens meanwhile. */

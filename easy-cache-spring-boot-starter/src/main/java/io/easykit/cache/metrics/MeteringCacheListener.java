@@ -26,8 +26,7 @@ public final class MeteringCacheListener implements CacheListener, DisposableBea
 
     private final MeterRegistry registry;
     private final Map<CacheName, CacheMeters> meters = new ConcurrentHashMap<>();
-    private final Map<String, AtomicInteger> masters = new ConcurrentHashMap<>();
-    private final Set<Gauge> gauges = ConcurrentHashMap.newKeySet();
+    private final Map<Master, MasterMeter> masters = new ConcurrentHashMap<>();
 
     public MeteringCacheListener(MeterRegistry registry) {
         this.registry = registry;
@@ -71,23 +70,41 @@ public final class MeteringCacheListener implements CacheListener, DisposableBea
 
     @Override
     public void onMasterAvailability(String clusterId, String slots, State state) {
-        masters.computeIfAbsent(clusterId + " " + slots, any -> newMaster(clusterId, slots))
+        masters.computeIfAbsent(new Master(clusterId, slots), this::newMaster)
+                .available
                 .set(state == State.AVAILABLE ? 1 : 0);
     }
 
-    private AtomicInteger newMaster(String clusterId, String slots) {
+    private MasterMeter newMaster(Master master) {
         AtomicInteger available = new AtomicInteger();
-        gauges.add(Gauge.builder("easycache.master.available", available, AtomicInteger::get)
+        Gauge gauge = Gauge.builder("easycache.master.available", available, AtomicInteger::get)
                 .description("Whether readers use these slots of the Redis cluster (1 or 0)")
-                .tags("cluster", clusterId, "master", slots)
-                .register(registry));
-        return available;
+                .tags("cluster", master.cluster, "master", master.slots)
+                .register(registry);
+        return new MasterMeter(available, gauge);
     }
+
+    /** Former slots would be shown with their last state for ever. */
+    @Override
+    public void onMasters(String clusterId, Set<String> slots) {
+        masters.entrySet().removeIf(one -> {
+            Master master = one.getKey();
+            boolean former = master.cluster.equals(clusterId) && !slots.contains(master.slots);
+            if (former) {
+                registry.remove(one.getValue().gauge);
+            }
+            return former;
+        });
+    }
+
+    private record Master(String cluster, String slots) {}
+
+    private record MasterMeter(AtomicInteger available, Gauge gauge) {}
 
     /** A registry that lives longer, such as that of a parent context, would ignore the gauges of the next context. */
     @Override
     public void destroy() {
-        gauges.forEach(registry::remove);
+        masters.values().forEach(one -> registry.remove(one.gauge));
     }
 
     private CacheMeters metersOf(CacheKey<?> key) {

@@ -9,6 +9,7 @@ import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.CacheSpec;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,6 +96,22 @@ class MeteringCacheListenerTests {
 
         listener.onMasterAvailability("trade", "slots 0-5460", State.AVAILABLE);
         assertThat(available("slots 0-5460")).isEqualTo(1);
+    }
+
+    @Test
+    void showsNoMasterWithFormerSlots() {
+        listener.onMasterAvailability("trade", "slots 0-5460", State.AVAILABLE);
+        listener.onMasterAvailability("trade", "slots 5461-10922", State.UNAVAILABLE);
+        listener.onMasterAvailability("other", "slots 0-5460", State.AVAILABLE);
+
+        listener.onMasters("trade", Set.of("slots 0-4095", "slots 5461-10922"));
+
+        assertThat(registry.find("easycache.master.available").gauges())
+                .extracting(gauge ->
+                        gauge.getId().getTag("cluster") + " " + gauge.getId().getTag("master"))
+                .containsExactlyInAnyOrder("trade slots 5461-10922", "other slots 0-5460");
+        listener.onMasterAvailability("trade", "slots 0-5460", State.UNAVAILABLE);
+        assertThat(available("slots 0-5460")).isZero();
     }
 
     @Test
