@@ -24,9 +24,11 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -53,6 +55,7 @@ public final class TypeFingerprint {
 
     private final StringBuilder text = new StringBuilder(FORM);
     private final Map<String, Integer> seen = new HashMap<>();
+    private final Set<TypeVariable<?>> bounds = new HashSet<>();
 
     private TypeFingerprint() {}
 
@@ -87,7 +90,12 @@ public final class TypeFingerprint {
             if (argument != null && !argument.equals(variable)) {
                 visit(argument, Map.of());
             } else {
-                text.append(variable.getBounds()[0].getTypeName());
+                Type bound = variable.getBounds()[0];
+                text.append(bound.getTypeName());
+                // A bound may contain its own variable.
+                if (bounds.add(variable)) {
+                    visit(bound, arguments);
+                }
             }
         }
     }

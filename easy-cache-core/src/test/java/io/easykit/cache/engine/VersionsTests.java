@@ -348,6 +348,21 @@ class VersionsTests {
                 .isEqualTo(TypeFingerprint.of(Sources.compile("public class Value { String b; int a; }")));
     }
 
+    /** A raw type. Jackson reads such a field as its bound. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "public class Value<T extends Value.Item> { public T item; public static class Item { %s } }",
+                "public class Value<T extends Comparable<T> & Value.Item> { public T a; public interface Item { %s } }",
+                "public class Value<T extends Value.Item<T>> { public T a; public static class Item<S> { public S s; %s } }"
+            })
+    void seeTheBoundOfATypeVariable(String source) {
+        String old = TypeFingerprint.of(Sources.compile(source.formatted("")));
+        String young = TypeFingerprint.of(Sources.compile(source.formatted("int b = 1;")));
+
+        assertThat(old.equals(young)).isEqualTo(source.contains("interface"));
+    }
+
     /** Not all of these count for the codec of the cache, but for one of the application. */
     @ParameterizedTest
     @CsvSource(
