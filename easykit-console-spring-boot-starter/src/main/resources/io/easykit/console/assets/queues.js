@@ -133,6 +133,10 @@ export function topic(params) {
         tab === 'keys' && !isKept(own.keys) && get('stopped-keys', {topic: name}),
       ]);
       Object.assign(own, {summary}, keys && {keys});
+      // With many shards a page is of one, and so is its total.
+      if (list?.shard != null) {
+        list.total = summary[tab] ?? summary.inFlight;
+      }
       state.list = list || state.list;
     },
     view: () => (kept.summary ? view(state, kept.summary) : loading()),

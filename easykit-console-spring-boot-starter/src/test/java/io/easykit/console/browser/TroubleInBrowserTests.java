@@ -543,4 +543,36 @@ class TroubleInBrowserTests {
         browser.type("r");
         await().until(() -> calls("GET messages") == before + 1);
     }
+
+    /** The reply of the server with other values of these fields. */
+    private static String changed(String fields) {
+        return "async (url, options) => reply(200, {...await (await real(url, options)).json(), " + fields + "})";
+    }
+
+    private static final String OLD_DEATH =
+            "{id: 'back-1', incarnation: 'a', state: 'dead', diedAt: 4000, failures: 1, headers: [], size: 1, preview: 'x'}";
+
+    /** A page of a topic with many shards is of one of them. */
+    @Test
+    void countsTheMessagesOfTheTopicThoughThePageIsOfOneShard() {
+        answer("topic", times(9, changed("dead: 768, waiting: 70, shards: 64")));
+        answer("messages", times(9, changed("total: 1, shard: 3, messages: [" + OLD_DEATH + "]")));
+        browser.open("#/topic?topic=returns&tab=dead");
+
+        assertThat(browser.text("main .bar")).contains("768 in all");
+        assertThat(browser.text("main .actions")).contains("Send back all (768)…", "Purge all (768)…");
+        browser.click("Send back all");
+        answer(
+                "messages",
+                "() => reply(200, {node: 'test', now: Date.now(), messages: [" + OLD_DEATH + "], refused: []})");
+        answer("redrive", "() => reply(200, {node: 'test', moved: 1, leftOut: []})");
+        answer("message", "() => problem(404, 'gone')");
+        browser.click("Send one");
+        browser.awaitText("dialog .chip", "Gone: it ran, or was removed");
+        assertThat(browser.text("dialog .buttons")).contains("Send the others (767)");
+        browser.type(Keys.ESCAPE);
+        answer("messages", changed("total: 1, shard: 3"));
+        browser.open("#/topic?topic=returns&tab=waiting");
+        assertThat(browser.text("main .bar")).contains("70 in all");
+    }
 }
