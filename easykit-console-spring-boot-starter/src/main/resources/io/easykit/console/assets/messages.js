@@ -208,25 +208,22 @@ const scopeText = ({topic, title, text}) => h('p', raw(topic), ' › ', text ? m
 
 const many = (verb, total) => verb + (total > 0 ? ` (${number(total)})` : '');
 
-/** For all dead letters of a topic, of a group, or with a text. */
+/** For all dead letters of a topic, of a group, or with a text. What has died after seenAt, the time of what is shown, is left out. */
 export const bulkActions = (scope, css = '') => can('jobs') && [
   button(many(t`Send back all|全部重新投递`, scope.total) + '…', () => redriveAll(scope), css), ' ',
   button(many(t`Purge all|全部清除`, scope.total) + '…', () => purgeAll(scope), css + ' danger')];
 
-// What dies while the dialog is open is not selected.
-const selectedAt = () => Math.floor(now());
-
-const purgeAll = (scope, diedUntil = selectedAt()) => ask({
+const purgeAll = scope => ask({
   title: t`Purge dead letters|清除死信`, typed: scope.topic, danger: true,
   more: () => [scopeText(scope), FOR_GOOD, has('export') && !scope.text
     && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, state: 'dead', group: scope.group})],
-  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope), diedUntil}),
+  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope), diedUntil: scope.seenAt}),
 });
 
 /** It begins with a trial: one message goes first and is watched until it is gone or dead again. */
 function redriveAll(scope) {
-  const {topic, total} = scope;
-  const state = {perSecond: '50', stopAt: '20', open: true, tries: 0, diedUntil: selectedAt()};
+  const {topic, total, seenAt} = scope;
+  const state = {perSecond: '50', stopAt: '20', open: true, tries: 0};
   openDialog({
     title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial || isFailed(state.trial),
     view: () => [
@@ -244,7 +241,7 @@ function redriveAll(scope) {
     ready: () => !state.busy && !(state.trial && total === 1),
     submit: () => (state.trial ? many(t`Send the others|投递其余`, total && total - 1) : many(t`Send without a trial|不试投,直接投递`, total)),
     act: () => startJob({
-      topic, action: 'redrive', select: selection(scope), note: state.note, perSecond: +state.perSecond, stopAt: +state.stopAt, diedUntil: state.diedUntil}),
+      topic, action: 'redrive', select: selection(scope), note: state.note, perSecond: +state.perSecond, stopAt: +state.stopAt, diedUntil: seenAt}),
     closed: () => {
       state.open = false;
     },
@@ -264,21 +261,22 @@ const trialView = ({topic, id, state, before, error}) => [
   error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
 ];
 
-async function trial({topic, group, matches}, state) {
+async function trial({topic, group, matches, seenAt}, state) {
   Object.assign(state, {busy: true, problem: null});
   paintDialog();
   try {
-    let list;
+    let list = {};
+    let one = matches?.[state.tries++];
+    let more = !matches;
     // A call reads at most 20 pages of this size, and may find no message of the group.
-    do {
-      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after: list?.next});
-    } while (state.open && !list.messages.length && list.next);
+    while (more && !one && state.open) {
+      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after: list.next});
+      one = list.messages.find(row => row.diedAt <= seenAt);
+      more = list.next;
+    }
     if (!state.open) {
       return;
     }
-    const one = matches ? matches[state.tries++] : list.messages[0];
-    // The others are those that are dead now: what dies from here on is not sent back a second time.
-    state.diedUntil = list.now;
     if (!one || !(await post('redrive', {topic, deaths: deaths([one]), note: state.note})).moved) {
       throw new Error(t`It is not dead any more. Try again.|该消息已不是死信,请重试。`);
     }
@@ -310,13 +308,13 @@ async function watch(state) {
 }
 
 /** The counts are too low if only a part of the dead letters was read. */
-export const groupTable = (topic, groups, isPart) => (groups.length ? table(t`Errors|错误分组`, [
+export const groupTable = (topic, groups, seenAt, isPart) => (groups.length ? table(t`Errors|错误分组`, [
   [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.title)), 'wide'],
   [t`Count|数量`, 'count', 'num'],
   [t`Where|位置`, one => mono(one.frame)],
   [t`First died|最早`, one => time(one.firstAt)],
   [t`Last died|最近`, one => time(one.lastAt)],
-  can('jobs') && [ACTIONS, one => bulkActions({topic, group: one.group, title: one.title, total: isPart ? null : one.count}, 'plain'), 'act'],
+  can('jobs') && [ACTIONS, one => bulkActions({topic, group: one.group, title: one.title, seenAt, total: isPart ? null : one.count}, 'plain'), 'act'],
 ], groups, {key: one => one.group}) : empty(t`No dead letters.|没有死信。`));
 
 const VERBS = {search: SEARCH, redrive: SEND_BACK, purge: PURGE, group: t`Group|分组`};
@@ -363,8 +361,8 @@ export const job = pageOf(JOBS, async params => (await get('job', {id: params.ge
       text && [t`Text|文本`, mono(text)], one.perSecond && [PER_SECOND, number(one.perSecond)],
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),
-    groups?.length > 0 && groupTable(topic, groups),
-    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, total: capped ? null : matched, matches})),
+    groups?.length > 0 && groupTable(topic, groups, createdAt),
+    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, seenAt: createdAt, total: capped ? null : matched, matches})),
     matches?.length > 0 && table(t`Messages|消息`, [
       ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
     h('p', h('a', {href: link('topic', {topic, tab: 'dead', group})}, group ? t`Dead letters that remain of this error|该错误剩余的死信` : t`Dead letters of the topic|该主题的死信`)),

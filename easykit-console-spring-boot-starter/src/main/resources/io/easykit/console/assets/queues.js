@@ -221,7 +221,7 @@ function selectionBar({chosen, tab, name, group, list}) {
   const rows = [...chosen.values()];
   const known = kept.groups?.groups.find(one => one.group === group);
   const buttons = [messageActions(tab, name, rows, () => chosen.clear()),
-    tab === 'dead' && bulkActions({topic: name, group, title: list.ofGroup?.title, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
+    tab === 'dead' && bulkActions({topic: name, group, title: list.ofGroup?.title, seenAt: list.now, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
   return buttons.flat(2).some(Boolean) && bar(dim(t`${rows.length} selected|已选 ${rows.length} 条`), buttons);
 }
 
@@ -233,7 +233,7 @@ const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
     button(t`Group again|重新分组`, () => page.load()),
     scanned < total && can('jobs') && button(t`Group all|全部分组`, () => startJob({topic, action: 'group', select: {all: true}}))),
   refused?.map(text => note('bad', visible(text))),
-  groupTable(topic, groups, scanned < total),
+  groupTable(topic, groups, at, scanned < total),
 ];
 
 const keysView = (topic, {keys}) => [

@@ -575,4 +575,85 @@ class TroubleInBrowserTests {
         browser.open("#/topic?topic=returns&tab=waiting");
         assertThat(browser.text("main .bar")).contains("70 in all");
     }
+
+    /** Answers the next start of a job with a refusal, and keeps what the page has sent. */
+    private static void keepTheJob() {
+        browser.script("window.job = {}");
+        answer("jobs", "(url, {body}) => { window.job = JSON.parse(body); return problem(409); }");
+    }
+
+    private static String keptUntil() {
+        browser.awaitText("dialog [role=alert]", "A test refuses it.");
+        return browser.script("return String(window.job.diedUntil)");
+    }
+
+    /** A list stands still while messages are selected, so it may be old. */
+    @Test
+    void selectsNoDeathsAfterTheListWasRead() {
+        answer("messages", times(9, changed("now: 5000")));
+        browser.open("#/topic?topic=returns&tab=dead");
+        keepTheJob();
+        browser.click("Purge all");
+        browser.type("returns");
+        browser.click("Purge (");
+        assertThat(keptUntil()).isEqualTo("5000");
+        browser.type(Keys.ESCAPE);
+        keepTheJob();
+        browser.click("Send back all");
+        browser.click("Send without a trial");
+        assertThat(keptUntil()).isEqualTo("5000");
+    }
+
+    @Test
+    void selectsNoDeathsAfterTheGroupsWereRead() {
+        answer(
+                "groups",
+                times(
+                        9,
+                        """
+                        () => reply(200, {node: 'test', now: 6000, scanned: 3, total: 3, refused: [],
+                          groups: [{group: 'g', title: 'E', frame: 'f', count: 3, firstAt: 1, lastAt: 2}]})"""));
+        browser.open("#/topic?topic=returns&tab=groups");
+        keepTheJob();
+        browser.click("Purge all (3)");
+        browser.type("returns");
+        browser.click("Purge (3)");
+        assertThat(keptUntil()).isEqualTo("6000");
+    }
+
+    private static String job(String fields) {
+        return "() => reply(200, {node: 'test', now: Date.now(), job: {id: '1', topic: 'returns', by: 'ada', state: 'done',"
+                + " createdAt: 7000, endedAt: 8000, scanned: 3, total: 3, matched: 2, done: 0, missed: 0, deaths: 0, "
+                + fields
+                + "}})";
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "action: 'group', groups: [{group: 'g', title: 'E', frame: 'f', count: 2, firstAt: 1, lastAt: 2}]",
+                "action: 'search', text: 'a', matches: [{id: 'back-1', diedAt: 1}, {id: 'back-2', diedAt: 2}]"
+            })
+    void selectsNoDeathsAfterTheJobThatHasFoundThem(String found) {
+        answer("job", times(9, job(found)));
+        browser.open("#/job?id=1");
+        keepTheJob();
+        browser.click("Purge all (2)");
+        browser.type("returns");
+        browser.click("Purge (2)");
+        assertThat(keptUntil()).isEqualTo("7000");
+    }
+
+    /** The trial does not take a message that has died since, either. */
+    @Test
+    void triesNoMessageThatDiedAfterTheListWasRead() {
+        answer("messages", times(9, changed("now: 5000")));
+        browser.open("#/topic?topic=returns&tab=dead");
+        browser.click("Send back all");
+        answer("messages", changed("messages: [" + OLD_DEATH.replace("4000", "5001") + "], next: null"));
+        browser.click("Send one");
+
+        browser.awaitText("dialog [role=alert]", "It is not dead any more.");
+        assertThat(calls("POST redrive")).isZero();
+    }
 }
