@@ -261,13 +261,13 @@ const trialView = ({topic, id, state, before, error}) => [
   error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
 ];
 
-async function trial({topic, group, matches, seenAt}, state) {
+async function trial({topic, group, text, matches, seenAt}, state) {
   Object.assign(state, {busy: true, problem: null});
   paintDialog();
   try {
     let list = {};
     let one = matches?.[state.tries++];
-    let more = !matches;
+    let more = !text && !matches;
     // A call reads at most 20 pages of this size, and may find no message of the group.
     while (more && !one && state.open) {
       list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after: list.next});
@@ -362,7 +362,7 @@ export const job = pageOf(JOBS, async params => (await get('job', {id: params.ge
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),
     groups?.length > 0 && groupTable(topic, groups, createdAt),
-    text && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, seenAt: createdAt, total: capped ? null : matched, matches})),
+    action === 'search' && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, seenAt: createdAt, total: capped ? null : matched, matches})),
     matches?.length > 0 && table(t`Messages|消息`, [
       ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
     h('p', h('a', {href: link('topic', {topic, tab: 'dead', group})}, group ? t`Dead letters that remain of this error|该错误剩余的死信` : t`Dead letters of the topic|该主题的死信`)),

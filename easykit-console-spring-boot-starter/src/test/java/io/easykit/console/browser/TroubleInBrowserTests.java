@@ -656,4 +656,25 @@ class TroubleInBrowserTests {
         browser.awaitText("dialog [role=alert]", "It is not dead any more.");
         assertThat(calls("POST redrive")).isZero();
     }
+
+    @ParameterizedTest
+    @CsvSource({"redrive, false", "purge, false", "search, true"})
+    void offersChangesOfWhatAJobHasFoundOnlyAfterASearch(String action, boolean offered) {
+        answer("job", times(9, job("action: '" + action + "', text: 'a'")));
+        browser.open("#/job?id=1");
+
+        assertThat(browser.text("main").contains("Purge all")).isEqualTo(offered);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ", matches: []"})
+    void triesNoOtherMessageThanThoseThatASearchHasFound(String matches) {
+        answer("job", times(9, job("action: 'search', text: 'a'" + matches)));
+        browser.open("#/job?id=1");
+        browser.click("Send back all (2)");
+        browser.click("Send one");
+
+        browser.awaitText("dialog [role=alert]", "It is not dead any more.");
+        assertThat(calls("POST redrive")).isZero();
+    }
 }
