@@ -70,7 +70,7 @@ const raised = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
 function alerts(topics, inside) {
   const list = topics.flatMap(row => (row.alerts || []).map(alert => ({...alert, topic: row.topic})));
   return list.length > 0 && h('ul.alerts', {'aria-label': t`Alerts|告警`}, list.map(({topic, kind, text}) =>
-    h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'dead' && 'groups'})}, raw(topic)), ' ', text)));
+    h('li', '▲ ', !inside && h('a', {href: link('topic', {topic, tab: kind === 'dead' ? 'groups' : null})}, raw(topic)), ' ', text)));
 }
 
 const pace = (rate, [size, unit] = rate >= 1 ? [1, '/s'] : rate * 60 >= 1 ? [60, '/min'] : [3600, '/h']) => number(Math.round(rate * size * 10) / 10) + unit;

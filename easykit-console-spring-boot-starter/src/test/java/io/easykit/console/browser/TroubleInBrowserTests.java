@@ -677,4 +677,24 @@ class TroubleInBrowserTests {
         browser.awaitText("dialog [role=alert]", "It is not dead any more.");
         assertThat(calls("POST redrive")).isZero();
     }
+
+    @ParameterizedTest
+    @CsvSource({"dead, groups", "lateness, ''"})
+    void linksAlertsToAListThatThereIs(String kind, String tab) {
+        answer(
+                "topics",
+                times(
+                        9,
+                        """
+                        () => reply(200, {node: 'test', now: Date.now(), nodeCount: 1, topics: [{topic: 'returns', shards: 1,
+                          alerts: [{kind: '%s', text: 'late'}]}]})"""
+                                .formatted(kind)));
+        browser.refresh();
+        browser.awaitText(".alerts", "late");
+        browser.open(browser.script("return new URL(document.querySelector('.alerts a').href).hash"));
+
+        assertThat(browser.script("return new URLSearchParams(location.hash.split('?')[1]).get('tab') || ''"))
+                .isEqualTo(tab);
+        assertThat(browser.text("main nav.tabs [aria-current]")).isNotEmpty();
+    }
 }
