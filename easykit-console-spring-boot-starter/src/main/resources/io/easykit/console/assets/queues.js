@@ -102,9 +102,11 @@ export function pauseButton(name, stop, css, body, text) {
   }), css, {'aria-label': title + '…'});
 }
 
-const pauseTopic = ({topic, pausedShards}, css) => pauseButton(topic, !pausedShards, css, {topic}, pausedShards
-  ? t`On all nodes. Messages that became due meanwhile run at once.|在所有节点。期间到期的消息立即执行。`
-  : t`On all nodes: messages wait until somebody resumes the topic. Sends are accepted.|在所有节点:恢复之前消息一直等待。发送不受影响。`);
+// Both if only some shards are paused.
+const pauseTopic = ({topic, pausedShards, shards}, css) => [
+  !(pausedShards >= shards) && pauseButton(topic, true, css, {topic},
+    t`On all nodes: messages wait until somebody resumes the topic. Sends are accepted.|在所有节点:恢复之前消息一直等待。发送不受影响。`), ' ',
+  pausedShards > 0 && pauseButton(topic, false, css, {topic}, t`On all nodes. Messages that became due meanwhile run at once.|在所有节点。期间到期的消息立即执行。`)];
 
 // The topic that was shown last: another list of it keeps its numbers.
 let kept = {};

@@ -697,4 +697,13 @@ class TroubleInBrowserTests {
                 .isEqualTo(tab);
         assertThat(browser.text("main nav.tabs [aria-current]")).isNotEmpty();
     }
+
+    @ParameterizedTest
+    @CsvSource({"0, Pause…", "1, Pause… Resume…", "2, Resume…"})
+    void pausesAndResumesATopicThatIsPausedInPart(int paused, String buttons) {
+        answer("topic", times(9, changed("shards: 2, pausedShards: " + paused)));
+        browser.open("#/topic?topic=returns");
+
+        assertThat(browser.text("main .title button").replace('\n', ' ')).isEqualTo(buttons);
+    }
 }
