@@ -114,7 +114,7 @@ class HttpApiPageTests {
                         () -> Optional.of(new Report(redis, List.of("Set it.")))),
                 new JobApi(admin, fleet, ConsoleMeters.NONE),
                 new FleetApi(fleet),
-                new CacheApi(caches));
+                new CacheApi(caches, "node"));
     }
 
     private Console console(ConsoleAccess.ShowValues values) {

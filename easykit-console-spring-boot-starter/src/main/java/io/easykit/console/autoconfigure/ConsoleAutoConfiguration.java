@@ -293,7 +293,7 @@ public final class ConsoleAutoConfiguration {
         @Bean
         @Nullable ConsoleApi easykitConsoleCache(ObjectProvider<EasyCacheAdmin> admins) {
             EasyCacheAdmin admin = admins.getIfAvailable();
-            return admin == null ? null : new CacheApi(admin);
+            return admin == null ? null : new CacheApi(admin, ThisProcess.name());
         }
     }
 }

@@ -36,9 +36,12 @@ public final class CacheApi implements ConsoleApi {
     private static final int MAX_PARTS = 20;
 
     private final EasyCacheAdmin admin;
+    private final String node;
 
-    public CacheApi(EasyCacheAdmin admin) {
+    /** @param node name of this process */
+    public CacheApi(EasyCacheAdmin admin, String node) {
         this.admin = admin;
+        this.node = node;
     }
 
     @Override
@@ -227,6 +230,13 @@ public final class CacheApi implements ConsoleApi {
                     case "auto" -> () -> admin.reset(cluster);
                     default -> throw new Refusal(400, "There is no such state.", "Use available, unavailable or auto.");
                 };
+        String wanted = input.text("node");
+        if (wanted != null && !wanted.equals(node)) {
+            throw new Refusal(
+                    409,
+                    "The request has reached another node, " + node + ", not " + wanted + ".",
+                    "Send it again until it reaches that node, or use the endpoint easycache of that node.");
+        }
         return new Planned(
                 cluster,
                 List.of(),

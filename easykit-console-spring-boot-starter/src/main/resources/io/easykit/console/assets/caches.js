@@ -22,7 +22,7 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [t`Masters|主节点`, one => Object.entries(one.masters || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
     [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
     [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.waiting), one.outbox.oldestSeconds > 0 && dim(' · ', duration(1000 * one.outbox.oldestSeconds))] : '–'), 'num'],
-    can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one), 'plain'), 'act'],
+    can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one, data.node), 'plain'), 'act'],
   ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'available' && 'marked'}),
   data.caches && section(CACHES, data.caches.length ? table(CACHES, [
     [t`Prefix|前缀`, one => h('a.mono', {href: link('explain', {cluster: one.cluster, prefix: one.prefix})}, raw(one.prefix)), 'name'],
@@ -45,12 +45,13 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
 const confirmed = text => ({acknowledged}) => (acknowledged ? text
   : t`Redis has not confirmed it. This node delivers it when Redis answers.|Redis 未确认:Redis 恢复后由本节点送达。`);
 
-const forceDialog = ({cluster, forced}) => ask({
-  title: t`Force the state of ${visible(cluster)} on this node|在本节点指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'auto' : 'unavailable'},
+// Behind a load balancer the change may reach another node, which refuses it.
+const forceDialog = ({cluster, forced}, node) => ask({
+  title: t`Force the state of ${visible(cluster)} on node ${visible(node)}|在节点 ${visible(node)} 指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'auto' : 'unavailable'},
   more: state => field(STATE, select(state, 'state', [
     ['auto', t`By the circuit breaker|由熔断器判断`], ['unavailable', t`Unavailable: Redis is not asked|不可用:不访问 Redis`],
     ['available', t`Available: stale values are possible while invalidations wait|可用:失效操作等待期间可能读到旧值`]])),
-  submit: t`Force|指定状态`, path: 'force', body: state => ({cluster, state: state.state}), said: t`The state is set.|状态已设置。`,
+  submit: t`Force|指定状态`, path: 'force', body: state => ({cluster, node, state: state.state}), said: t`The state is set.|状态已设置。`,
 });
 
 const dropDialog = ({cluster, prefix}) => ask({

@@ -176,6 +176,23 @@ class CacheConsoleIntegrationTests {
                 get("caches").get("clusters").get(0).get("state").asString().equals("available"));
     }
 
+    /** A load balancer may pass it to another node than the one that the page has shown. */
+    @Test
+    void forcesNoStateOnAnotherNodeThanTheOneMeant() {
+        String own = get("session").get("node").asString();
+        Map<String, Object> change = Map.of("cluster", "default", "state", "unavailable", "node", "other-node");
+
+        Reply reply = post("force", change);
+
+        assertThat(reply.status()).isEqualTo(409);
+        assertThat(reply.body()).contains(own + ", not other-node.");
+        assertThat(get("caches").get("clusters").get(0).get("forced").asBoolean())
+                .isFalse();
+        assertThat(post("force", Map.of("cluster", "default", "state", "auto", "node", own))
+                        .status())
+                .isEqualTo(200);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "explain?prefix=other&part=1, 404",

@@ -706,4 +706,16 @@ class TroubleInBrowserTests {
 
         assertThat(browser.text("main .title button").replace('\n', ' ')).isEqualTo(buttons);
     }
+
+    @Test
+    void forcesTheStateOnTheNodeThatItShows() {
+        answer("caches", times(9, changed("node: 'other'")));
+        browser.open("#/caches");
+        browser.click("Force…");
+        browser.click("Force");
+
+        browser.awaitText("dialog [role=alert]", "another node");
+        assertThat(browser.text("dialog [role=alert]")).contains("not other.");
+        assertThat(browser.errors()).allSatisfy(error -> assertThat(error).contains("409"));
+    }
 }

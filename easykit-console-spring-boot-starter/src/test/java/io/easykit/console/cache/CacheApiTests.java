@@ -27,7 +27,7 @@ class CacheApiTests {
     private Refusal refusal(EasyCacheException failure) {
         doThrow(failure).when(admin).clusters();
         ConsoleApi.Read caches =
-                Objects.requireNonNull(new CacheApi(admin).reads().get("caches"));
+                Objects.requireNonNull(new CacheApi(admin, "node").reads().get("caches"));
         return catchThrowableOfType(Refusal.class, () -> caches.answer(mock(ConsoleRequest.class), mock(Caller.class)));
     }
 
