@@ -65,14 +65,18 @@ final class AuditTrail {
 
     private void send(AuditStore shared, String line) {
         keep(unsent, line);
+        try {
+            sendKept(shared);
+        } catch (RuntimeException away) {
+            log.debug("The audit is kept in memory until its store answers", away);
+        }
+    }
+
+    private void sendKept(AuditStore shared) {
         synchronized (unsent) {
-            try {
-                for (String next = unsent.peekLast(); next != null; next = unsent.peekLast()) {
-                    addOrLeaveOut(shared, next);
-                    unsent.pollLast();
-                }
-            } catch (RuntimeException away) {
-                log.debug("The audit is kept in memory until its store answers", away);
+            for (String next = unsent.peekLast(); next != null; next = unsent.peekLast()) {
+                addOrLeaveOut(shared, next);
+                unsent.pollLast();
             }
         }
     }
@@ -117,7 +121,10 @@ final class AuditTrail {
         AuditStore shared = store;
         if (shared != null && !refused) {
             try {
-                return page(shared::read, cursor, size, true);
+                sendKept(shared);
+                if (!refused) {
+                    return page(shared::read, cursor, size, true);
+                }
             } catch (RuntimeException away) {
                 log.debug("The audit is read from memory", away);
             }

@@ -138,6 +138,21 @@ class AuditTrailTests {
     }
 
     @Test
+    void storesEntriesOfAnOutageBeforeItReads() {
+        shared.away = true;
+        begin(trail, "meanwhile");
+        end(trail, "meanwhile");
+        shared.away = false;
+
+        AuditTrail.Page page = trail.page(null, 10);
+
+        assertThat(page.shared()).isTrue();
+        assertThat(page.entries())
+                .containsExactly(Map.of("id", "meanwhile", "action", "purge", "outcome", "done", "moved", 3));
+        assertThat(shared.lines).hasSize(2);
+    }
+
+    @Test
     void showsAnEntryOnceIfTheReplyToItWasLost() {
         begin(trail, "before");
         shared.losesReplies = true;
