@@ -128,6 +128,9 @@ public final class Audit implements AuditKeeper {
         }
         Map<String, Object> reply = new LinkedHashMap<>();
         reply.put("shared", page.shared());
+        if (page.why() != null) {
+            reply.put("why", new EnglishText(page.why()));
+        }
         reply.put("entries", page.entries());
         if (page.next() != null) {
             reply.put("next", page.next());

@@ -34,6 +34,10 @@ final class AuditTrail {
     /** Changes end soon, so the line of an outcome is near the line of its entry. */
     private static final int NEAR = 50;
 
+    private static final String REDIS_AWAY = "Redis does not answer.";
+    private static final String REDIS_REFUSES =
+            "Redis refuses entries of the audit: the log of the node has the reason.";
+
     private final @Nullable AuditStore store;
     private final int most;
     private final JsonMapper json = JsonMapper.builder().build();
@@ -112,24 +116,35 @@ final class AuditTrail {
      * @param entries each with all its fields
      * @param next    cursor of the next page, or null
      * @param shared  whether they are those of all nodes
+     * @param why     why they are not, although there is a store; else null
      */
-    record Page(List<Map<String, Object>> entries, @Nullable String next, boolean shared) {}
+    record Page(List<Map<String, Object>> entries, @Nullable String next, boolean shared, @Nullable String why) {
+
+        private Page ofThisNode(@Nullable String reason) {
+            return new Page(entries, next, false, reason);
+        }
+    }
 
     /** @param after cursor of an earlier page, or null */
     Page page(@Nullable String after, int size) {
         Cursor cursor = Cursor.parse(after);
         AuditStore shared = store;
-        if (shared != null && !refused) {
-            try {
-                sendKept(shared);
-                if (!refused) {
-                    return page(shared::read, cursor, size, true);
-                }
-            } catch (RuntimeException away) {
-                log.debug("The audit is read from memory", away);
-            }
+        if (shared == null) {
+            return page(this::inMemory, cursor, size).ofThisNode(null);
         }
-        return page(this::inMemory, cursor, size, false);
+        String why = REDIS_REFUSES;
+        try {
+            if (!refused) {
+                sendKept(shared);
+            }
+            if (!refused) {
+                return page(shared::read, cursor, size);
+            }
+        } catch (RuntimeException away) {
+            log.debug("The audit is read from memory", away);
+            why = REDIS_AWAY;
+        }
+        return page(this::inMemory, cursor, size).ofThisNode(why);
     }
 
     private List<String> inMemory(long skip, int count) {
@@ -146,7 +161,7 @@ final class AuditTrail {
      * New lines only push old ones further from the beginning, so the cursor's line is at its old place or behind it. A line
      * whose reply was lost is stored twice.
      */
-    private Page page(Lines lines, Cursor cursor, int size, boolean shared) {
+    private Page page(Lines lines, Cursor cursor, int size) {
         List<Map<String, Object>> entries = new ArrayList<>();
         Map<String, Map<String, Object>> rests = new LinkedHashMap<>();
         Set<String> seen = new HashSet<>();
@@ -165,7 +180,7 @@ final class AuditTrail {
                     log.debug("An entry is stored twice: the reply to the first attempt was lost");
                 } else if (behind && entries.size() == size) {
                     Object last = entries.get(size - 1).get("id");
-                    return new Page(entries, lastAt + "-" + last, shared);
+                    return new Page(entries, lastAt + "-" + last, true, null);
                 } else if (behind) {
                     Map<String, Object> rest = rests.get(id);
                     if (rest != null) {
@@ -182,7 +197,7 @@ final class AuditTrail {
                 break;
             }
         }
-        return new Page(entries, null, shared);
+        return new Page(entries, null, true, null);
     }
 
     private Map<String, Object> parse(String line) {

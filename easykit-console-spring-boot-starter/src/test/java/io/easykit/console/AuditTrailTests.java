@@ -129,6 +129,7 @@ class AuditTrailTests {
 
         AuditTrail.Page away = trail.page(null, 10);
         assertThat(away.shared()).isFalse();
+        assertThat(away.why()).isEqualTo("Redis does not answer.");
         assertThat(ids(away)).containsExactly("meanwhile", "before");
 
         shared.away = false;
@@ -177,6 +178,7 @@ class AuditTrailTests {
 
         AuditTrail.Page page = trail.page(null, 10);
         assertThat(page.shared()).isFalse();
+        assertThat(page.why()).contains("Redis refuses entries");
         assertThat(ids(page)).containsExactly("wrong2", "wrong1");
 
         begin(trail, "right");
@@ -207,6 +209,7 @@ class AuditTrailTests {
 
         assertThat(ids(small.page(null, 10))).containsExactly("c", "b");
         assertThat(small.page(null, 10).shared()).isFalse();
+        assertThat(small.page(null, 10).why()).isNull();
         AuditTrail none = new AuditTrail(shared, 0);
         begin(none, "a");
         assertThat(none.page(null, 10).entries()).isEmpty();

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.mock;
@@ -72,6 +73,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -118,9 +120,13 @@ class HttpApiPageTests {
     }
 
     private Console console(ConsoleAccess.ShowValues values) {
+        return console(values, null);
+    }
+
+    private Console console(ConsoleAccess.ShowValues values, @Nullable AuditStore store) {
         ConsoleAccess access =
                 new ConsoleAccess(ConsoleAccess.Mode.EVERYONE, "VIEW", "OPERATE", false, values, List.of());
-        Audit audit = new Audit("node", null, 50, () -> 5, event -> {});
+        Audit audit = new Audit("node", store, 50, () -> 5, event -> {});
         ConsoleInfo info = new ConsoleInfo(
                 "/easykit",
                 "node",
@@ -356,6 +362,9 @@ class HttpApiPageTests {
         change(console);
         get(console, "Audit", "audit", "size", "3");
         get(console, "Audit", "audit", "size", "100");
+        AuditStore away = mock(AuditStore.class);
+        when(away.read(anyLong(), anyInt())).thenThrow(new IllegalStateException("away"));
+        get(console(ConsoleAccess.ShowValues.ALWAYS, away), "Audit", "audit");
 
         page.requireComplete();
         assertThat(replies)

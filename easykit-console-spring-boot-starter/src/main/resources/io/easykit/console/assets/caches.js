@@ -133,7 +133,7 @@ export function audit() {
   const state = {stack: []};
   // It has old messages, so it is not read with each refresh.
   return pageOf(AUDIT, (params, shown) => (isRecent(shown) ? shown : get('audit', {after: state.stack.at(-1), size: 50})), data => [
-    head(null, AUDIT, data.shared === false && chip('warn', t`Redis is away: only changes through this node|Redis 不可用:只显示本节点的修改`)),
+    head(null, AUDIT, data.shared === false && chip(data.why ? 'warn' : 'idle', [t`Only changes through this node|只显示本节点的修改`, data.why && ': ' + visible(data.why)])),
     data.entries.length ? table(AUDIT, [
       [t`Time|时间`, one => time(one.at)],
       [t`Who|操作人`, 'who', 'name'],

@@ -718,4 +718,13 @@ class TroubleInBrowserTests {
         assertThat(browser.text("dialog [role=alert]")).contains("not other.");
         assertThat(browser.errors()).allSatisfy(error -> assertThat(error).contains("409"));
     }
+
+    @ParameterizedTest
+    @CsvSource({"'', Only changes through this node", "'why: \"R\",', Only changes through this node: R"})
+    void saysWhyTheAuditIsOfOneNode(String why, String text) {
+        answer("audit", "() => reply(200, {node: 'test', now: Date.now(), shared: false, " + why + " entries: []})");
+        browser.open("#/audit");
+
+        assertThat(browser.text("main .title .chip")).isEqualTo(text);
+    }
 }
