@@ -110,8 +110,8 @@ final class QueueChanges {
         DeadLetterRef death = new DeadLetterRef(input.required("id"), Instant.ofEpochMilli(input.number("diedAt")));
         String incarnation = input.text("incarnation");
         Map<String, String> headers = input.texts("headers");
-        Bytes body = Bytes.of(input.content("body").getBytes(StandardCharsets.UTF_8));
-        requireEditable(topic, death.id(), caller);
+        Bytes old = editable(topic, death.id(), caller);
+        Bytes body = input.has("body") ? Bytes.of(input.content("body").getBytes(StandardCharsets.UTF_8)) : old;
         return new Planned(
                 topic,
                 List.of(death.id()),
@@ -119,13 +119,17 @@ final class QueueChanges {
                 () -> replaced(death.id(), admin.replace(topic, death, incarnation, headers, body)));
     }
 
-    private void requireEditable(String topic, String id, Caller caller) {
+    /** The body of a message that the caller can edit. */
+    private Bytes editable(String topic, String id, Caller caller) {
         MessageDetail detail = admin.find(topic, id)
                 .orElseThrow(() -> new Refusal(404, "There is no such message.", "Go back to the topic.", "gone"));
         String why = views.uneditable(detail, caller);
-        if (why != null) {
-            throw new Refusal(409, why, "Send it back as it is, or send a new message from the application.");
+        Bytes body = detail.message().body();
+        if (why != null || body == null) {
+            throw new Refusal(
+                    409, String.valueOf(why), "Send it back as it is, or send a new message from the application.");
         }
+        return body;
     }
 
     private static Done replaced(String id, Replacement replacement) {

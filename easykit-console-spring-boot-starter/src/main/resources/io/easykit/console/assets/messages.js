@@ -178,10 +178,15 @@ const editDialog = m => ask({
     field(BODY, input(state, 'body', {class: 'mono', rows: 14, spellcheck: 'false', 'data-first': true}, 'textarea')),
     t`It keeps its id and is due at once. The audit keeps the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
   submit: SEND_BACK, path: 'replace', said: told(SEND_BACK),
-  body: state => ({
-    topic: m.topic, id: m.id, diedAt: m.diedAt, incarnation: m.incarnation, body: withLineEnds(state.body, m.body.text),
-    headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
-  }),
+  body: state => {
+    const body = withLineEnds(state.body, m.body.text);
+    return {
+      topic: m.topic, id: m.id, diedAt: m.diedAt, incarnation: m.incarnation,
+      // JSON is shown indented, so a text that was not edited is not sent.
+      ...(body !== m.body.text && {body}),
+      headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
+    };
+  },
 });
 
 // Changes of many messages: jobs, which any node shows, stops and continues.

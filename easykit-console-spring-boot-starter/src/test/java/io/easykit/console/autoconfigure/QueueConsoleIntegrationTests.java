@@ -699,6 +699,36 @@ class QueueConsoleIntegrationTests {
         assertThat(audited.get("old").get("headers").get("tenant").asString()).isEqualTo("a");
     }
 
+    /** The page shows JSON indented. */
+    @Test
+    void keepsTheBytesOfABodyThatIsNotEdited() {
+        context.getBean(DelayQueueTemplate.class)
+                .send(OutgoingMessage.of("orders", Map.of("id", 6))
+                        .id("kept-body")
+                        .header("tenant", "a")
+                        .after(Duration.ZERO));
+        JsonNode message = dead("kept-body");
+        assertThat(message.get("body").get("text").asString()).contains("\n");
+        Map<String, Object> change = Map.of(
+                "topic",
+                "orders",
+                "id",
+                "kept-body",
+                "diedAt",
+                message.get("diedAt").asLong(),
+                "headers",
+                Map.of("tenant", "b"));
+
+        assertThat(post("replace", change).get("moved").asInt()).isEqualTo(1);
+
+        await().until(() -> dead("kept-body").get("headers").get("tenant").asString(), "b"::equals);
+        assertThat(Http.to(port)
+                        .get("/easykit/api/body?topic=orders&id=kept-body")
+                        .body())
+                .isEqualTo("{\"id\":6}");
+        purge("kept-body");
+    }
+
     @Test
     void doesNotEditAMaskedMessage() {
         send("masked", Map.of("id", 4), Duration.ZERO);

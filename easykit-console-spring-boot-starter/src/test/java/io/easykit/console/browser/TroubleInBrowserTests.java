@@ -727,4 +727,27 @@ class TroubleInBrowserTests {
 
         assertThat(browser.text("main .title .chip")).isEqualTo(text);
     }
+
+    @Test
+    void sendsNoBodyThatWasNotEdited() {
+        String message =
+                """
+                () => reply(200, {node: 'test', now: Date.now(), message: {topic: 'returns', id: 'back-1', incarnation: 'a', state: 'dead',
+                  diedAt: 1, due: 1, failures: 1, editable: true, headerNames: ['a'], headers: {a: 'b'},
+                  body: {kind: 'json', size: 7, shown: 7, text: '{\\r\\n  "a": 1\\r\\n}'}}})""";
+        answer("message", times(9, message));
+        browser.script("answers.replace = [1, 2].map(() => (url, {body}) => {"
+                + " window.sent = body; return problem(409); })");
+        browser.open("#/message?topic=returns&id=back-1");
+        browser.click("Edit and send…");
+        browser.fill("dialog input[aria-label='Value 1']", "c");
+        browser.click("Send back");
+        browser.awaitText("dialog [role=alert]", "A test refuses it.");
+        assertThat(browser.script("return window.sent")).contains("\"a\":\"c\"").doesNotContain("body");
+
+        browser.fill("dialog textarea", "{}");
+        browser.click("Send back");
+        await().until(() -> calls("POST replace") == 2);
+        assertThat(browser.script("return window.sent")).contains("\"body\":\"{}");
+    }
 }
