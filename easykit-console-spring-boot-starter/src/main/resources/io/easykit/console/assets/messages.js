@@ -327,7 +327,11 @@ const STATES = {
   running: ['good', t`Running|进行中`], stopped: ['warn', t`Stopped|已停止`], 'limit-reached': ['warn', t`Stopped: too many died again|已停止:再次死亡过多`],
   done: ['idle', t`Done|完成`], failed: ['bad', t`Failed|失败`]};
 
-const progress = one => [chip(...STATES[one.state]), ' ',
+// One redrive or purge of a topic runs at a time. A job has no node until it has run.
+const jobState = ({state, node, action}) => (state === 'running' && !node && /redrive|purge/.test(action)
+  ? ['idle', t`Waiting for another job of this topic|等待该主题的另一任务`] : STATES[state]);
+
+const progress = one => [chip(...jobState(one)), ' ',
   h('progress', {max: one.total || 1, value: one.state === 'done' && !one.capped ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
   dim(t`${number(one.scanned)} of ${number(one.total)} dead letters read|已读取 ${number(one.scanned)} / ${number(one.total)} 条死信`, ' · ', ago(one.endedAt || one.createdAt))];
 

@@ -750,4 +750,24 @@ class TroubleInBrowserTests {
         await().until(() -> calls("POST replace") == 2);
         assertThat(browser.script("return window.sent")).contains("\"body\":\"{}");
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "redrive, '',           Waiting for another job of this topic",
+        "purge,   '',           Waiting for another job of this topic",
+        "purge,   'node: \"a\"', Running",
+        "search,  '',           Running"
+    })
+    void saysThatAJobWaitsForAnotherOne(String action, String node, String state) {
+        answer(
+                "job",
+                times(
+                        9,
+                        job("action: '" + action + "', " + node)
+                                .replace("'done'", "'running'")
+                                .replace("endedAt: 8000,", "")));
+        browser.open("#/job?id=1");
+
+        assertThat(browser.text("main .chip")).isEqualTo(state);
+    }
 }
