@@ -128,8 +128,11 @@ final class ConcurrencyLimiter {
 
     /** A run has ended, so many nanoseconds after its begin, or -1 if it never began. */
     void end(long nanos, boolean poisonSuspect) {
-        note(nanos, poisonSuspect);
-        giveBack(1);
+        try {
+            note(nanos, poisonSuspect);
+        } finally {
+            giveBack(1);
+        }
     }
 
     private synchronized void note(long nanos, boolean poisonSuspect) {

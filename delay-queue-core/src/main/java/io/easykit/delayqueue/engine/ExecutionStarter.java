@@ -79,7 +79,11 @@ final class ExecutionStarter {
             }
         } finally {
             // There was no permit, or an error. Their leases would be renewed without a run.
-            messages.stream().filter(message -> message.execution() == null).forEach(InFlightMessage::release);
+            for (InFlightMessage message : messages) {
+                if (message.execution() == null) {
+                    message.release();
+                }
+            }
         }
     }
 

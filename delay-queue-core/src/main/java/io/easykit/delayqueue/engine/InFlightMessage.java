@@ -57,6 +57,7 @@ final class InFlightMessage implements Acknowledgment {
     /** Receives settled messages, on any thread. */
     interface SettlementSink {
 
+        /** Throws nothing, because the caller may have others to settle. */
         void settled(InFlightMessage message);
 
         void wake();
@@ -65,8 +66,16 @@ final class InFlightMessage implements Acknowledgment {
         Optional<Bytes> frame(InFlightMessage message);
     }
 
+    // Constants, because to settle a message must need no memory: its lease would be renewed for ever.
+    private static final Result ACKNOWLEDGED = new Result(Verdict.ACKNOWLEDGED, null, null);
+    private static final Result RELEASED = new Result(Verdict.RELEASED, null, null);
+    private static final Result GIVEN_UP = new Result(Verdict.GIVEN_UP, null, null);
+
     final ListenerEndpoint endpoint;
     final Delivery delivery;
+
+    /** For {@link SettledMessages}. */
+    @Nullable InFlightMessage neighbor;
 
     private final SettlementSink sink;
 
@@ -204,7 +213,7 @@ final class InFlightMessage implements Acknowledgment {
     @Override
     public void acknowledge() {
         if (!deciding.get()) {
-            settle(new Result(Verdict.ACKNOWLEDGED, null, null));
+            settle(ACKNOWLEDGED);
         }
     }
 
@@ -281,7 +290,7 @@ final class InFlightMessage implements Acknowledgment {
     }
 
     void release() {
-        settle(new Result(Verdict.RELEASED, null, null));
+        settle(RELEASED);
     }
 
     /** Another node is to run it a while later, because this one cannot. */
@@ -292,7 +301,7 @@ final class InFlightMessage implements Acknowledgment {
 
     /** The handler still runs at the end of this node: it may be what ends it, so it costs a lost lease. */
     void giveUp() {
-        settle(new Result(Verdict.GIVEN_UP, null, null));
+        settle(GIVEN_UP);
     }
 
     Duration releaseDelay() {
@@ -329,11 +338,11 @@ final class InFlightMessage implements Acknowledgment {
             errorHandler = null;
             try {
                 sink.settled(this);
-            } finally {
                 Execution current = execution;
                 if (current != null) {
                     current.onAllSettled();
                 }
+            } finally {
                 sink.wake();
             }
         }

@@ -145,9 +145,8 @@ final class MessageClaimer {
             int batch = context.endpoint().batchSize();
             int most = Math.min(QueueStore.MAX_BATCH, calls.all() * batch);
             int besideLost = Math.min(most, calls.free() * batch);
-            // First: if it fails, no acknowledgement has been taken.
             Borrowed borrowed = borrow(most);
-            piggybacked = settlements.takeAcknowledged();
+            List<InFlightMessage> carried = settlements.firstAcknowledged();
             unanswered = new Claim(
                     owner,
                     ++request,
@@ -156,8 +155,10 @@ final class MessageClaimer {
                     context.endpoint().lease(),
                     bytes,
                     context.limits(),
-                    InFlightMessage.leases(piggybacked),
+                    InFlightMessage.leases(carried),
                     borrowed);
+            piggybacked = carried;
+            settlements.removeAcknowledged(carried.size());
         }
         long asked = context.nanos();
         Claimed answer = ask(unanswered);

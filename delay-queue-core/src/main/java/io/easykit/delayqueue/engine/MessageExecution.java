@@ -147,7 +147,9 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution, Pre
             }
             state = State.ENDED;
         }
-        messages.forEach(InFlightMessage::release);
+        for (InFlightMessage message : messages) {
+            message.release();
+        }
         onAllSettled();
     }
 
@@ -203,7 +205,13 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution, Pre
     }
 
     private boolean areAllSettled() {
-        return messages.stream().allMatch(message -> message.isSettled() || message.isLost());
+        // No stream: it needs memory, and the permit would stay taken.
+        for (InFlightMessage message : messages) {
+            if (!message.isSettled() && !message.isLost()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void call(List<InFlightMessage> called, List<DelayMessage<Object>> decoded) throws Exception {
@@ -231,7 +239,9 @@ final class MessageExecution implements Runnable, InFlightMessage.Execution, Pre
         }
         if (error != null) {
             // Costs a lease expiration, so that a message which always fails here does not run for ever.
-            messages.forEach(InFlightMessage::giveUp);
+            for (InFlightMessage message : messages) {
+                message.giveUp();
+            }
             log.warn(
                     "An error at the end of a run of listener '{}'. Messages without a result run again: {}",
                     LogText.of(context.endpoint().id()),

@@ -7,10 +7,10 @@ import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.StoredMessage;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,13 +23,14 @@ import java.util.function.Function;
  * <p>If a repetition changes nothing, the first call had reached the store, or another consumer has had the message since.
  * The difference matters for a dead letter only: its event is published only if the store shows that it is this one.
  */
+@SuppressWarnings("JdkObsolete") // an ArrayDeque that lacks the memory to grow forgets its elements
 final class Settlements {
 
     private final ShardContext context;
-    private final Deque<InFlightMessage> acknowledged = new ArrayDeque<>();
-    private final Deque<InFlightMessage> failed = new ArrayDeque<>();
+    private final Deque<InFlightMessage> acknowledged = new LinkedList<>();
+    private final Deque<InFlightMessage> failed = new LinkedList<>();
     private final Map<Duration, Deque<InFlightMessage>> handedBack = new LinkedHashMap<>(); // by their delay
-    private final Deque<InFlightMessage> givenUp = new ArrayDeque<>();
+    private final Deque<InFlightMessage> givenUp = new LinkedList<>();
     private long told;
 
     Settlements(ShardContext context) {
@@ -46,7 +47,7 @@ final class Settlements {
             case FAILED -> failed.add(message);
             case RELEASED ->
                 handedBack
-                        .computeIfAbsent(message.releaseDelay(), delay -> new ArrayDeque<>())
+                        .computeIfAbsent(message.releaseDelay(), delay -> new LinkedList<>())
                         .add(message);
             case GIVEN_UP -> givenUp.add(message);
         }
@@ -66,12 +67,16 @@ final class Settlements {
         return !acknowledged.isEmpty();
     }
 
-    /** Removes acknowledgements to send with the next claim. The claimer repeats that claim until it is answered. */
-    List<InFlightMessage> takeAcknowledged() {
-        List<InFlightMessage> some =
-                acknowledged.stream().limit(QueueStore.MAX_BATCH).toList();
-        some.forEach(message -> acknowledged.removeFirst());
-        return some;
+    /** Acknowledgements to send with the next claim. */
+    List<InFlightMessage> firstAcknowledged() {
+        return acknowledged.stream().limit(QueueStore.MAX_BATCH).toList();
+    }
+
+    /** Removes those that a claim carries. The claimer repeats that claim until it is answered. */
+    void removeAcknowledged(int count) {
+        for (int i = 0; i < count; i++) {
+            acknowledged.removeFirst();
+        }
     }
 
     /** Sends all settlements but acknowledgements, which a claim may carry. */

@@ -8,8 +8,6 @@ import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -57,13 +55,12 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     private final ContainerContext container;
     private final ListenerEndpoint endpoint;
-    private final ShardKey shard;
     private final Runnable onEnd;
     private final ShardContext context;
     private final ConcurrencyLimiter.Waiter waiter = new ConcurrencyLimiter.Waiter(this::wake);
 
     // Left by other threads.
-    private final Queue<InFlightMessage> settled = new ConcurrentLinkedQueue<>();
+    private final SettledMessages settled = new SettledMessages();
     private final AtomicReference<@Nullable Instant> wakeup = new AtomicReference<>();
     private volatile @Nullable Long drainUntil;
     private volatile LoopExecutor.@Nullable Loop loop;
@@ -83,7 +80,6 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     ShardConsumer(ContainerContext container, ShardKey shard, String owner, Runnable onEnd) {
         this.container = container;
         this.endpoint = container.runs().endpoint();
-        this.shard = shard;
         this.onEnd = onEnd;
         this.context = ShardContext.of(container, shard);
         this.settlements = new Settlements(context);
@@ -98,7 +94,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
 
     void start() {
         LoopExecutor.Loop created =
-                container.engine().loops().create("delay-queue-" + endpoint.id() + "-" + shard, this);
+                container.engine().loops().create("delay-queue-" + endpoint.id() + "-" + context.shard(), this);
         loop = created;
         created.start();
     }
@@ -149,12 +145,17 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     @Override
     public void settled(InFlightMessage message) {
         settled.add(message);
-        container.runs().running().within(() -> context.events().settled(message, message.runtime(context.nanos())));
+        try {
+            container.runs().running().within(() -> context.events()
+                    .settled(message, message.runtime(context.nanos())));
+        } catch (Throwable e) {
+            context.events().lost(message, e);
+        }
     }
 
     @Override
     public Optional<Bytes> frame(InFlightMessage message) {
-        return container.engine().bodies().read(shard, message);
+        return container.engine().bodies().read(context.shard(), message);
     }
 
     private void onEarlierDue(ShardKey of, Instant due) {
@@ -163,9 +164,10 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     }
 
     private void drainMailbox() {
-        for (InFlightMessage message = settled.poll(); message != null; message = settled.poll()) {
-            leases.remove(message);
+        for (InFlightMessage message = settled.peek(); message != null; message = settled.peek()) {
             settlements.add(message);
+            leases.remove(message);
+            settled.remove();
         }
         Instant earliest = wakeup.getAndSet(null);
         if (earliest != null) {
@@ -196,7 +198,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             claimer.reapExpiredLeases();
             leases.renew(claimer.takeStep());
             backOff.succeeded();
-            container.engine().standstills().found(this, shard);
+            container.engine().standstills().found(this, context.shard());
         } catch (RuntimeException | Error e) {
             // Also an error, such as of a thread that could not be started: a stop has to reach its end.
             backOff(e);
@@ -210,7 +212,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         waitsForPermit = false;
         container.limiter().cancelWait(waiter);
         if (backOff.isFailingRepeatedly() || !passing) {
-            container.engine().standstills().lost(this, shard, e);
+            container.engine().standstills().lost(this, context.shard(), e);
         }
     }
 
@@ -299,7 +301,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
             log.warn(
                     "Stopped without an answer of the store: {} messages of {}{} run again after their leases",
                     untold,
-                    shard,
+                    context.shard(),
                     claimer.isUnanswered() ? ", and those that an unanswered claim may have taken," : "");
         }
         return givesUp;

@@ -65,6 +65,19 @@ final class ShardEvents {
         }
     }
 
+    /** The event of a settled message cannot be made, such as for lack of memory. */
+    void lost(InFlightMessage message, Throwable error) {
+        try {
+            warn(
+                    "No event for the result of message {} of {}: {}",
+                    LogText.of(message.id()),
+                    shard,
+                    ErrorText.lineOf(error));
+        } catch (Throwable e) {
+            // The caller settles other messages.
+        }
+    }
+
     private void discarded(InFlightMessage message, Throwable error, Duration runtime) {
         logFailure(message, error);
         warn(

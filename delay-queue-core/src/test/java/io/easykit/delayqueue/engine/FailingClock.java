@@ -8,7 +8,7 @@ final class FailingClock implements LoopExecutor {
     static final String ERROR = "too little memory";
 
     private final LoopExecutor loops;
-    private boolean fails;
+    private int failures;
 
     FailingClock(LoopExecutor loops) {
         this.loops = loops;
@@ -16,13 +16,18 @@ final class FailingClock implements LoopExecutor {
 
     /** The next look at the clock throws. */
     void failOnce() {
-        fails = true;
+        fail(1);
+    }
+
+    /** The next looks at the clock throw. */
+    void fail(int times) {
+        failures = times;
     }
 
     @Override
     public long nanos() {
-        if (fails) {
-            fails = false;
+        if (failures > 0) {
+            failures--;
             throw new InternalError(ERROR);
         }
         return loops.nanos();

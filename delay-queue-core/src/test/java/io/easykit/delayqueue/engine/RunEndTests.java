@@ -143,6 +143,36 @@ class RunEndTests {
         queue.stop(container);
     }
 
+    /** The second error comes while the first message of the batch is released. */
+    @Test
+    void releasesAllMessagesOfABatchAfterAnErrorAtOne() {
+        FailingClock clock = new FailingClock(queue.node);
+        AtomicInteger refusals = new AtomicInteger(1);
+        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
+                .loops(clock)
+                .workers(task -> {
+                    if (refusals.getAndDecrement() > 0) {
+                        clock.fail(2);
+                        throw new RejectedExecutionException("full");
+                    }
+                    queue.node.after(Duration.ZERO, task);
+                })
+                .build();
+        sendBatch();
+        ListenerContainer container = startBatches(engine, messages -> {});
+        try {
+            queue.time.advance(Duration.ofMillis(500));
+        } catch (InternalError expected) {
+            assertThat(expected).hasMessage(FailingClock.ERROR);
+        }
+        queue.time.advance(Duration.ofMinutes(2));
+
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH);
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        assertThat(container.busy()).isZero();
+        queue.stop(container);
+    }
+
     @Test
     void releasesTheMessagesOfAClaimThatAreRefusedByAnExceptionWhoseOwnMethodsThrow() {
         AtomicInteger refusals = new AtomicInteger(2);
