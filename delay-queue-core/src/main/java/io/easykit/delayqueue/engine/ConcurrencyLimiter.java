@@ -1,6 +1,6 @@
 package io.easykit.delayqueue.engine;
 
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConcurrencyLimiter {
 
-    private final Queue<Waiter> waiting = new ArrayDeque<>();
+    @SuppressWarnings("JdkObsolete") // an ArrayDeque that lacks the memory to grow forgets those that wait
+    private final Queue<Waiter> waiting = new LinkedList<>();
+
     private final int count;
     private final PrefetchPolicy prefetch;
     private int permits;
@@ -99,8 +101,8 @@ final class ConcurrencyLimiter {
 
     private void queue(Waiter waiter, boolean needsNonPrefetch) {
         if (!waiter.queued) {
-            waiter.queued = true;
             waiting.add(waiter);
+            waiter.queued = true;
         }
         if (needsNonPrefetch && !waiter.needsNonPrefetch) {
             waiter.needsNonPrefetch = true;

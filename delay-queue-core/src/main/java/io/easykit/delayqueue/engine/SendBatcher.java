@@ -8,9 +8,9 @@ import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -86,8 +86,18 @@ final class SendBatcher {
         if (!waits[0]) {
             return batch.lead(pending);
         }
-        Supplier<Stored> next = pending.turn().join();
+        Supplier<Stored> next = await(pending, batch);
         return next == LEADS ? batch.lead(pending) : next.get();
+    }
+
+    private static Supplier<Stored> await(PendingSend pending, RouteBatch batch) {
+        try {
+            return pending.turn().join();
+        } catch (Throwable e) {
+            // To wait needs some memory. The others must not wait for this thread to lead.
+            batch.leave(pending);
+            throw e;
+        }
     }
 
     /** Number of routes with sends under way. */
@@ -128,8 +138,9 @@ final class SendBatcher {
             return message.frame().length();
         }
 
-        void resume(Supplier<Stored> next) {
-            turn.complete(next);
+        /** False if it was resumed before; then nothing has changed. */
+        boolean resume(Supplier<Stored> next) {
+            return turn.complete(next);
         }
     }
 
@@ -137,7 +148,10 @@ final class SendBatcher {
     private final class RouteBatch {
 
         private final Route route;
-        private final Deque<PendingSend> waiting = new ArrayDeque<>();
+
+        @SuppressWarnings("JdkObsolete") // an ArrayDeque that lacks the memory to grow forgets those that wait
+        private final Deque<PendingSend> waiting = new LinkedList<>();
+
         private int waitingBytes;
         private int underWay;
 
@@ -229,11 +243,19 @@ final class SendBatcher {
             }
         }
 
+        /** The send waits no longer, because of an error of its thread. */
+        void leave(PendingSend pending) {
+            if (!pending.resume(FAILS) && pending.turn().join() == LEADS) {
+                passLeadership();
+            }
+        }
+
         private void passLeadership() {
             PendingSend next = next();
-            if (next != null) {
-                next.resume(LEADS);
-            } else {
+            while (next != null && !next.resume(LEADS)) {
+                next = next(); // its thread has left
+            }
+            if (next == null) {
                 batches.computeIfPresent(route, (same, present) -> present == this && isIdle() ? null : present);
             }
         }

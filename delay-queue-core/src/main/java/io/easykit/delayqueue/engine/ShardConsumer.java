@@ -146,8 +146,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     public void settled(InFlightMessage message) {
         settled.add(message);
         try {
-            container.runs().running().within(() -> context.events()
-                    .settled(message, message.runtime(context.nanos())));
+            Runnable event = () -> context.events().settled(message, message.runtime(context.nanos()));
+            container.runs().running().within(event);
         } catch (Throwable e) {
             context.events().lost(message, e);
         }
@@ -324,9 +324,8 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
         long now = context.nanos();
         long silence = untilNextSync(now);
         long untilCall = silence > 0 ? silence : untilNextWork(now);
-        long untilExpiry =
-                Math.min(leases.untilExpiry(now), starter.prefetched().untilTimeout(now));
-        long nextWakeup = Math.min(untilCall, untilExpiry);
+        long nextWakeup = Math.min(untilCall, leases.untilExpiry(now));
+        nextWakeup = Math.min(nextWakeup, starter.prefetched().untilTimeout(now));
         Long end = leases.isEmpty() ? shutdownUntil : drainUntil;
         if (end != null) {
             nextWakeup = Math.min(nextWakeup, end - now);

@@ -24,6 +24,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -257,6 +259,32 @@ class SendBatcherTests {
         }
         isShort.set(false);
         assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
+    }
+
+    /** A thread of a fork-join pool starts another one before it waits. */
+    @Test
+    void doNotWaitForEverForASendWhoseThreadCannotWait() throws Exception {
+        AtomicBoolean hasThread = new AtomicBoolean();
+        ForkJoinPool pool = new ForkJoinPool(
+                1,
+                own -> {
+                    if (hasThread.getAndSet(true)) {
+                        throw new Error("unable to create native thread");
+                    }
+                    return ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(own);
+                },
+                null,
+                false);
+        sendHeld();
+        Future<Stored> failing = pool.submit(() -> groups.send(SHARD, message("failing", 1), null));
+        assertThatThrownBy(() -> failing.get(10, SECONDS)).hasRootCauseMessage("unable to create native thread");
+        FutureTask<Stored> behind = sendBehind(0, 1);
+
+        firstMayGo.countDown();
+
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+        await().until(() -> groups.routes() == 0);
+        pool.shutdown();
     }
 
     @Test
