@@ -68,11 +68,11 @@ class WeakenedProtocolTests {
         FLOW_WAITS_FOR_A_CLOCK_THAT_STEPPED_BACK("if flow.isLate then flow.at = micros end", ""),
         FLOW_FORGETS_THAT_THE_CLOCK_STEPPED_BACK("if changes or flow.isLate then", "if changes then"),
         FLOW_REPETITION_USES_PERMITS(
-                "flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end", "flow.use(n) end", 239),
+                "flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end", "flow.use(n) end", 51),
         FLOW_REPETITION_KEEPS_PERMITS(
                 "if flow and n < #ids then flow.use(math.max(0, n - flow.asked) - math.max(0, #ids - flow.asked)) end",
                 "",
-                239),
+                51),
         LEND_AND_KEEPS("kept = kept - permits * 10 ^ 6", ""),
         LEND_WHAT_IT_NEEDS("if due and due <= now then return {now, 0, -1} end", ""),
         LEND_BORROWED_PERMITS_DO_NOT_LAPSE("if left >= 0 and left <= 100 then", "if left <= 100 then"),
