@@ -170,12 +170,16 @@ final class RecoveryWorker {
         if (!queued.compareAndSet(false, true)) {
             return;
         }
-        boolean scheduled = after(pause, () -> {
-            queued.set(false);
-            task.run();
-        });
-        if (!scheduled) {
-            queued.set(false);
+        boolean scheduled = false;
+        try {
+            scheduled = after(pause, () -> {
+                queued.set(false);
+                task.run();
+            });
+        } finally {
+            if (!scheduled) {
+                queued.set(false);
+            }
         }
     }
 

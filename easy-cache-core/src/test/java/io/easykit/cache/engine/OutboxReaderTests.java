@@ -13,7 +13,6 @@ import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.Outbox.Message;
 import io.easykit.cache.store.OutboxException;
-import io.easykit.cache.time.EngineTime.Scheduler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -249,66 +248,6 @@ class OutboxReaderTests {
         pass(OutboxRelay.INTERVAL);
 
         assertThat(read(reader, HEALTHY)).isEqualTo("new");
-    }
-
-    /** Without memory for the next round the reader would end, and the outbox would never be read again. */
-    @Test
-    void readsOnAlthoughNoRoundCanBePlanned() {
-        List<Runnable> rounds = new ArrayList<>();
-        Ticker time = facade(
-                Ticker.class,
-                bench.clock,
-                call -> call.method.equals("newScheduler") ? new NoMemory(rounds) : call.action.call());
-        try (EasyCacheEngine engine = EasyCacheEngine.builder(new JacksonValueCodec())
-                .store(CacheSpec.DEFAULT_CLUSTER, bench.store)
-                .outbox(outbox)
-                .ticker(time)
-                .buildStopped()) {
-            engine.cluster(CacheSpec.DEFAULT_CLUSTER).relay().start();
-            Node other = start();
-            pass(Duration.ofSeconds(1));
-            nodes.remove(other);
-            update(List.of(HEALTHY));
-
-            for (int i = 0; i < 20; i++) {
-                bench.clock.advance(STEP);
-                rounds.get(0).run();
-            }
-            pass(Outbox.MAX_DELAY);
-            rounds.get(0).run();
-
-            assertThat(outbox.waiting()).isZero();
-        }
-    }
-
-    /** Has room for regular rounds only. */
-    private record NoMemory(List<Runnable> rounds) implements Scheduler {
-
-        @Override
-        public void execute(Runnable task) {
-            throw new OutOfMemoryError("test");
-        }
-
-        @Override
-        public void schedule(Runnable task, long delayNanos) {
-            throw new OutOfMemoryError("test");
-        }
-
-        @Override
-        public void repeat(Runnable task, long delayNanos) {
-            rounds.add(task);
-        }
-
-        @Override
-        public void stop() {}
-
-        @Override
-        public void stopNow() {}
-
-        @Override
-        public boolean awaitStop(long nanos) {
-            return true;
-        }
     }
 
     private Node start() {

@@ -1,13 +1,18 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CircuitBreakerOptions;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.InMemoryOutbox;
+import io.easykit.cache.store.Outbox;
 import io.easykit.cache.time.EngineTime;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +24,7 @@ class RecoveryWorkersTests {
     private final Workbench bench = new Workbench();
     private final List<Rounds> threads = new ArrayList<>();
     private int missingAfter = Integer.MAX_VALUE;
+    private boolean scarce;
     private final EasyCacheEngine node =
             bench.builder(new JacksonValueCodec()).ticker(new RoundsOnDemand()).build();
 
@@ -61,6 +67,47 @@ class RecoveryWorkersTests {
         node.stop();
 
         assertThat(running()).isEmpty();
+    }
+
+    /** @param heldByAnother whether another node has the lease, which ends before the next interval */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theReaderOfTheOutboxGoesOnAfterARoundThatCouldNotPlanTheNext(boolean heldByAnother) {
+        InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
+        if (heldByAnother) {
+            EasyCacheEngine other = bench.builder(new JacksonValueCodec())
+                    .outbox(outbox)
+                    .ticker(new RoundsByHand(bench.clock))
+                    .build();
+            Duration unused = other.cluster("default").relay().round();
+            bench.clock.advance(OutboxRelay.LEASE.minusMillis(200));
+        }
+        EasyCacheEngine reader = bench.builder(new JacksonValueCodec())
+                .outbox(outbox)
+                .ticker(new RoundsOnDemand())
+                .build();
+        scarce = true;
+        round();
+        scarce = false;
+        outbox.put(new Outbox.Message("1", "default", List.of("name::1")));
+        bench.clock.advance(OutboxRelay.INTERVAL);
+
+        round();
+
+        assertThat(outbox.waiting()).isZero();
+        reader.stop();
+    }
+
+    @Test
+    void aDeliveryThatCouldNotBePlannedIsPlannedTheNextTime() {
+        RecoveryWorker worker = node.cluster("default").workers().get(0);
+        scarce = true;
+        assertThatThrownBy(worker::submitDelivery).isInstanceOf(OutOfMemoryError.class);
+        scarce = false;
+
+        worker.submitDelivery();
+
+        assertThat(threads.get(0).once).hasSize(1);
     }
 
     private void recoversWhatWasLost() {
@@ -107,7 +154,7 @@ class RecoveryWorkersTests {
             if (threads.size() == missingAfter) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
-            Rounds thread = new Rounds(threadName);
+            Rounds thread = new Rounds(threadName, () -> scarce);
             threads.add(thread);
             return thread;
         }
@@ -118,16 +165,27 @@ class RecoveryWorkersTests {
         private final String name;
         private final List<Runnable> repeated = new ArrayList<>();
         private final List<Runnable> once = new ArrayList<>();
+        private final BooleanSupplier scarce;
         private boolean stopped;
 
-        Rounds(String name) {
+        Rounds(String name, BooleanSupplier scarce) {
             this.name = name;
+            this.scarce = scarce;
         }
 
         void run() {
             List<Runnable> due = Stream.concat(once.stream(), repeated.stream()).toList();
             once.clear();
-            due.forEach(Runnable::run);
+            due.forEach(Rounds::runTask);
+        }
+
+        /** A pool keeps the failure of a task to itself. */
+        private static void runTask(Runnable task) {
+            try {
+                task.run();
+            } catch (OutOfMemoryError failed) {
+                assertThat(failed).hasMessage("Java heap space");
+            }
         }
 
         @Override
@@ -137,6 +195,9 @@ class RecoveryWorkersTests {
 
         @Override
         public void schedule(Runnable task, long delayNanos) {
+            if (scarce.getAsBoolean()) {
+                throw new OutOfMemoryError("Java heap space");
+            }
             once.add(task);
         }
 
