@@ -17,8 +17,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** Administers topics, nodes and pauses, shard after shard. A shard that the store
- * refuses, or that does not answer, does not keep the others from their pause. */
+/**
+ * Administers topics, nodes and pauses, shard after shard. A shard that the store refuses, or that does not answer, does not keep
+ * the others from their pause.
+ */
 final class DefaultFleetAdmin implements FleetAdmin {
 
     private static final int MOST_CHARACTERS = 200;

@@ -8,6 +8,7 @@ import io.easykit.delayqueue.admin.ShardStats.Pause;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardCount;
 import io.easykit.delayqueue.store.ShardKey;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -80,11 +81,10 @@ final class TopicGrowth {
         if (!before.isKept() || all <= before.all()) {
             return store.grow(topic, all);
         }
-        List<ShardStats> present =
-                TopicShards.keys(topic, before.all()).stream().map(store::stats).toList();
-        requirePlaces(topic, present, all);
         List<ShardKey> added = TopicShards.keys(topic, all).subList(before.all(), all);
-        Pause earlier = present.get(0).pause();
+        ShardStats first = store.stats(new ShardKey(topic, 0));
+        requirePlaces(topic, first, before.all(), all);
+        Pause earlier = first.pause();
         set(added, earlier);
         ShardCount kept = store.grow(topic, all);
         try {
@@ -98,16 +98,21 @@ final class TopicGrowth {
         return kept;
     }
 
-    /** A listener whose limit leaves a shard without a place would not start again. Of the limit, the shares of shards are stored. */
-    private static void requirePlaces(String topic, List<ShardStats> present, int all) {
-        int[] shares = present.stream()
+    /**
+     * A listener whose limit leaves a shard without a place would not start again. Of the limit, the shares of shards are stored. A
+     * shard that was never claimed from, or that the store refuses, has none.
+     */
+    private void requirePlaces(String topic, ShardStats first, int present, int all) {
+        List<ShardStats> shards = new ArrayList<>(List.of(first));
+        EachShard each = new EachShard();
+        each.attemptAll(TopicShards.keys(topic, present).subList(1, present), shard -> shards.add(store.stats(shard)));
+        int[] shares = shards.stream()
                 .flatMap(shard -> Stream.ofNullable(shard.flow()))
                 .mapToInt(ShardStats.Flow::places)
                 .toArray();
-        // A shard that was never claimed from has no share yet.
-        int most = shares.length == present.size()
+        int most = shares.length == present
                 ? IntStream.of(shares).sum()
-                : present.size() * IntStream.of(shares).max().orElse(0);
+                : present * IntStream.of(shares).max().orElse(0);
         if (most > 0 && most < all) {
             throw new TopicConflictException(
                     "Topic '" + topic + "' has a max-in-flight of at most " + most + ", so some of " + all

@@ -163,18 +163,36 @@ class FlowTests {
         assertThat(queue.engine.admin().growShards(TOPIC, 3)).isEqualTo(2);
     }
 
+    @Test
+    void aShardThatIsRefusedKeepsNoTopicFromItsGrowth() {
+        queue.memory.declare(TOPIC, 2);
+        queue.line.planByShard(shard -> shard.shard() == 1 ? FaultyStore.Fault.REFUSED : FaultyStore.Fault.NONE);
+
+        assertThat(queue.engine.admin().growShards(TOPIC, 3)).isEqualTo(2);
+    }
+
     /** In a rolling deploy the nodes with the former limit could not start again. */
     @Test
     void aTopicDoesNotGrowByItsSettingsBeyondThePlacesOfOtherNodes() {
         node(Duration.ofSeconds(1), listener().concurrency(8).limits(FlowLimits.maxInFlight(3)), NOTHING);
         send(5);
         queue.time.advance(Duration.ofSeconds(5));
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(TopicGrowth.class);
+        logger.addAppender(logged);
 
-        assertThat(new Topics(queue.memory, topic -> 4, queue.node::nanos)
-                        .shards(TOPIC)
-                        .all())
-                .isEqualTo(1);
+        Topics four = new Topics(queue.memory, topic -> 4, queue.node::nanos);
+        assertThat(four.shards(TOPIC).all()).isEqualTo(1);
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(four.shards(TOPIC).all()).isEqualTo(1);
         assertThat(queue.memory.declared(TOPIC).all()).isEqualTo(1);
+        assertThat(logged.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .singleElement()
+                .asString()
+                .startsWith("Topic orders keeps its 1 shards for now. Topic 'orders' has a max-in-flight of at most 3");
+        logger.detachAppender(logged);
         assertThat(new Topics(queue.memory, topic -> 3, queue.node::nanos)
                         .shards(TOPIC)
                         .all())

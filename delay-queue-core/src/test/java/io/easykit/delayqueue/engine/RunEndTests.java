@@ -116,26 +116,10 @@ class RunEndTests {
     /** The executor refuses the first run, and the error comes while that is handled. */
     @Test
     void releasesTheMessagesOfAClaimThatCouldNotBeStarted() {
-        FailingClock clock = new FailingClock(queue.node);
-        AtomicInteger refusals = new AtomicInteger(1);
-        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
-                .loops(clock)
-                .workers(task -> {
-                    if (refusals.getAndDecrement() > 0) {
-                        clock.failOnce();
-                        throw new RejectedExecutionException("full");
-                    }
-                    queue.node.after(Duration.ZERO, task);
-                })
-                .build();
+        DelayQueueEngine engine = refusingOnce(1);
         IntStream.range(0, 3).forEach(i -> queue.send("m" + i, Duration.ZERO));
         ListenerContainer container = queue.start(engine, listener().concurrency(3), message -> {});
-        try {
-            queue.time.advance(Duration.ofMillis(500));
-        } catch (InternalError expected) {
-            assertThat(expected).hasMessage(FailingClock.ERROR);
-        }
-        queue.time.advance(Duration.ofMinutes(2));
+        advanceThroughTheError();
 
         assertThat(queue.runIds()).containsExactlyInAnyOrder("m0", "m1", "m2");
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(3);
@@ -143,29 +127,38 @@ class RunEndTests {
         queue.stop(container);
     }
 
-    /** The second error comes while the first message of the batch is released. */
-    @Test
-    void releasesAllMessagesOfABatchAfterAnErrorAtOne() {
+    /** The executor refuses the first run, and so many looks at the clock fail while that is handled. */
+    private DelayQueueEngine refusingOnce(int errors) {
         FailingClock clock = new FailingClock(queue.node);
         AtomicInteger refusals = new AtomicInteger(1);
-        DelayQueueEngine engine = queue.builder(queue.node, queue.memory)
+        return queue.builder(queue.node, queue.memory)
                 .loops(clock)
                 .workers(task -> {
                     if (refusals.getAndDecrement() > 0) {
-                        clock.fail(2);
+                        clock.fail(errors);
                         throw new RejectedExecutionException("full");
                     }
                     queue.node.after(Duration.ZERO, task);
                 })
                 .build();
-        sendBatch();
-        ListenerContainer container = startBatches(engine, messages -> {});
+    }
+
+    private void advanceThroughTheError() {
         try {
             queue.time.advance(Duration.ofMillis(500));
         } catch (InternalError expected) {
             assertThat(expected).hasMessage(FailingClock.ERROR);
         }
         queue.time.advance(Duration.ofMinutes(2));
+    }
+
+    /** The second error comes while the first message of the batch is released. */
+    @Test
+    void releasesAllMessagesOfABatchAfterAnErrorAtOne() {
+        DelayQueueEngine engine = refusingOnce(2);
+        sendBatch();
+        ListenerContainer container = startBatches(engine, messages -> {});
+        advanceThroughTheError();
 
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH);
         assertThat(queue.stats().counters().leaseExpirations()).isZero();
