@@ -211,13 +211,11 @@ final class InMemoryJobStore implements JobStore {
         if (job == null || !StoredJob.RUNNING.equals(job.get("state"))) {
             return false;
         }
-        if (job.containsKey("request")) {
-            return true;
-        }
         if (isHeldFor(id, lock(job))) {
             job.put("request", "stop");
         } else {
             job.put("state", StoredJob.STOPPED);
+            job.remove("request");
             touch(id, job);
         }
         return true;

@@ -61,7 +61,10 @@ public interface JobStore {
      */
     Saved save(String id, String owner, String state, Map<String, String> fields);
 
-    /** Stops a running job; its node stops at its next step. A repetition before that is true as well. False if it has stopped or ended. */
+    /**
+     * Stops a running job; its node stops at its next step, and a repetition before that is true as well. False if it was stopped already,
+     * or has ended.
+     */
     boolean stop(String id);
 
     /** Continues a job that was stopped or has failed. False if it runs, or is done. */

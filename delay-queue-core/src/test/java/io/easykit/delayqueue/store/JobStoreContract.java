@@ -161,6 +161,21 @@ public abstract class JobStoreContract {
     }
 
     @Test
+    void stopsAtOnceIfTheNodeHasDiedThatWasToStop() {
+        create("j1");
+        jobs().take("j1", "n1");
+        assertThat(jobs().stop("j1")).isTrue();
+        assertThat(find("j1").state()).isEqualTo(StoredJob.RUNNING);
+        expireLock();
+
+        assertThat(jobs().stop("j1")).isTrue();
+
+        assertThat(find("j1").state()).isEqualTo(StoredJob.STOPPED);
+        assertThat(find("j1").fields()).doesNotContainKey("request");
+        assertThat(jobs().stop("j1")).isFalse();
+    }
+
+    @Test
     void stopsAndContinues() {
         create("j1");
         assertThat(jobs().stop("j1")).as("that no node has taken").isTrue();
