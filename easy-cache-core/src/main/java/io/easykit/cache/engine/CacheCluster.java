@@ -316,7 +316,7 @@ final class CacheCluster implements ClusterUpkeep {
     }
 
     @Override
-    public void invalidateLateCommits() {
+    public void endLateWork() {
         lateCommits.endClosed();
         if (outbox != null) {
             outbox.unwritten().forgetFailedIf(() -> pending().size() == 0);

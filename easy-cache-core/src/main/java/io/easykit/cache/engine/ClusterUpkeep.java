@@ -16,8 +16,11 @@ interface ClusterUpkeep {
     /** Renews the marks of updates that run. */
     void renewMarks();
 
-    /** Ends the updates whose work cannot be committed any more. Does not wait for the database. */
-    void invalidateLateCommits();
+    /**
+     * Ends the updates whose work cannot be committed any more, and forgets invalidations that the outbox lacks when Redis has taken all.
+     * Does not wait for the database.
+     */
+    void endLateWork();
 
     /** Delivers the updates that other nodes made while a partition was away, as far as they are known. */
     void deliverOutbox(Predicate<CacheKey<?>> here);

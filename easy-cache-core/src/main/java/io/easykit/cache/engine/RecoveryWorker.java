@@ -204,7 +204,7 @@ final class RecoveryWorker {
         boolean available = breaker.mayRead();
         if (!available) {
             // Before readers are let in. These ends need no call of this partition.
-            safely(upkeep::invalidateLateCommits);
+            safely(upkeep::endLateWork);
         }
         safely(() -> {
             if (upkeep.repartition() || partitions != availability.partitions()) {
@@ -219,7 +219,7 @@ final class RecoveryWorker {
         });
         if (available) {
             // Each end is a call, and other nodes wait for the epochs that this one reads.
-            safely(upkeep::invalidateLateCommits);
+            safely(upkeep::endLateWork);
         }
     }
 

@@ -237,6 +237,32 @@ class LateEndsTests {
         }
     }
 
+    /** So many that the cache stands for its keys. Redis has taken all of them since. */
+    @Test
+    void aStopDoesNotNameWhatTheOutboxLackedInAnEarlierOutage() {
+        startAway();
+        outbox.broken(true);
+        IntStream.rangeClosed(0, OutboxWriteQueue.MOST).forEach(i -> node.invalidate(AP.key(i)));
+        outbox.broken(false);
+        bench.store.back();
+        for (int i = 0; i < 2 * CircuitBreakerOptions.defaults().probesToRecover(); i++) {
+            bench.clock.advance(Duration.ofSeconds(1));
+            tick();
+        }
+        assertThat(node.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
+
+        bench.store.away();
+        node.invalidate(AP.key(1));
+        try (LogCapture log = LogCapture.of(StoppedCluster.class)) {
+            node.stop();
+            assertThat(log.warnings()).isEmpty();
+            assertThat(log.infos())
+                    .singleElement()
+                    .asString()
+                    .contains("[" + AP.key(1).name() + "]");
+        }
+    }
+
     /** Its message is delivered when its lease is over. */
     @Test
     void aMessageThatIsNotClosedIsNoLoss() {

@@ -99,6 +99,29 @@ class RecoveryWorkersTests {
     }
 
     @Test
+    void theReaderOfTheOutboxTriesAgainWhenTheLeaseOfAnotherNodeEnds() {
+        InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
+        EasyCacheEngine other = bench.builder(new JacksonValueCodec())
+                .outbox(outbox)
+                .ticker(new RoundsByHand(bench.clock))
+                .build();
+        Duration unused = other.cluster("default").relay().round();
+        bench.clock.advance(OutboxRelay.LEASE.minusMillis(200));
+        EasyCacheEngine reader = bench.builder(new JacksonValueCodec())
+                .outbox(outbox)
+                .ticker(new RoundsOnDemand())
+                .build();
+
+        round();
+
+        assertThat(threads.stream()
+                        .filter(thread -> thread.name.startsWith("easy-cache-outbox-default"))
+                        .flatMap(thread -> thread.delays.stream()))
+                .containsExactly(Duration.ofMillis(200));
+        reader.stop();
+    }
+
+    @Test
     void aDeliveryThatCouldNotBePlannedIsPlannedTheNextTime() {
         RecoveryWorker worker = node.cluster("default").workers().get(0);
         scarce = true;
@@ -165,6 +188,7 @@ class RecoveryWorkersTests {
         private final String name;
         private final List<Runnable> repeated = new ArrayList<>();
         private final List<Runnable> once = new ArrayList<>();
+        private final List<Duration> delays = new ArrayList<>();
         private final BooleanSupplier scarce;
         private boolean stopped;
 
@@ -198,6 +222,7 @@ class RecoveryWorkersTests {
             if (scarce.getAsBoolean()) {
                 throw new OutOfMemoryError("Java heap space");
             }
+            delays.add(Duration.ofNanos(delayNanos));
             once.add(task);
         }
 
