@@ -154,6 +154,50 @@ class DedicatedJedisIntegrationTests {
         }
     }
 
+    /** The sentinels and the servers have users of their own. */
+    @Test
+    void logsInToTheSentinelsAndToTheirMasterWithTheUserOfEach() {
+        try (RedisSentinels group = RedisSentinels.start(0);
+                RawRedis master = group.master().connect()) {
+            master.command("ACL", "SETUSER", "app", "on", ">of-app", "allcommands", "allkeys");
+            for (RedisServer sentinel : group.sentinels()) {
+                try (RawRedis raw = sentinel.connect()) {
+                    raw.command("ACL", "SETUSER", "watch", "on", ">of-watch", "allcommands", "allchannels");
+                }
+            }
+            RedisSentinelConfiguration sentinels = sentinels(group.sentinels());
+            sentinels.setUsername("app");
+            sentinels.setPassword("of-app");
+            sentinels.setSentinelUsername("watch");
+            sentinels.setSentinelPassword("of-watch");
+            sentinels.setDatabase(3);
+
+            callsOf(sentinels);
+
+            try (RedisConnection connection = factory.getConnection()) {
+                connection.ping();
+                assertThat(clientsOf(master)).contains("user=app", "db=3");
+            }
+            try (RawRedis raw = group.sentinels().get(0).connect()) {
+                assertThat(clientsOf(raw)).contains("user=watch");
+            }
+        }
+    }
+
+    private static String clientsOf(RawRedis redis) {
+        return RawRedis.text((byte[]) redis.command("CLIENT", "LIST"));
+    }
+
+    @Test
+    void closesConnectionsThatWereIdleForAMinute() {
+        JedisConnectionFactory original = new JedisConnectionFactory(
+                new RedisStandaloneConfiguration(RedisServer.shared().host(), 1));
+        factory = DedicatedJedis.copyOf(original, TIMEOUT);
+
+        assertThat(factory.getPoolConfig().getMinEvictableIdleDuration()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(factory.getPoolConfig().getDurationBetweenEvictionRuns()).isEqualTo(Duration.ofSeconds(30));
+    }
+
     /** Servers and firewalls close idle connections, so a burst after a quiet time would fail. */
     @Test
     void closesConnectionsThatWereIdle() {
