@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AssetSizeTests {
 
     private static final int MOST_PLAIN = 90 * 1024;
-    private static final int MOST_COMPRESSED = 27 * 1024;
+    private static final int MOST_COMPRESSED = 26 * 1024;
 
     @Test
     void allFilesTogetherAreSmall() {

@@ -20,7 +20,7 @@ export const caches = pageOf(CACHES, () => get('caches'), data => [
     [t`Redis cluster|Redis 集群`, 'cluster', 'name'],
     [STATE, one => [chip(...CLUSTER_STATES[one.state]), ' ', one.forced && chip('warn', t`Forced|人工指定`)]],
     [t`Masters|主节点`, one => Object.entries(one.masters || {}).map(([name, state]) => h('div', raw(name), ' ', chip(...CLUSTER_STATES[state])))],
-    [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits for Redis|等待 Redis 恢复后失效的键数`],
+    [t`Undelivered|待送达`, one => hot(one.undelivered, number(one.undelivered)), 'num', '', t`Keys whose invalidation waits|等待失效的键数`],
     [t`Outbox|发件箱`, one => (one.outbox ? [number(one.outbox.waiting), one.outbox.oldestSeconds > 0 && dim(' · ', duration(1000 * one.outbox.oldestSeconds))] : '–'), 'num'],
     can('force') && [ACTIONS, one => button(t`Force…|指定状态…`, () => forceDialog(one, data.node), 'plain'), 'act'],
   ], data.clusters, {key: one => one.cluster, css: one => one.state !== 'available' && 'marked'}),
@@ -47,16 +47,16 @@ const confirmed = text => ({acknowledged}) => (acknowledged ? text
 
 // Behind a load balancer the change may reach another node, which refuses it.
 const forceDialog = ({cluster, forced}, node) => ask({
-  title: t`Force the state of ${visible(cluster)} on node ${visible(node)}|在节点 ${visible(node)} 指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'auto' : 'unavailable'},
+  title: t`Force the state of ${visible(cluster)}|指定 ${visible(cluster)} 的状态`, danger: true, state: {state: forced ? 'auto' : 'unavailable'},
   more: state => field(STATE, select(state, 'state', [
     ['auto', t`By the circuit breaker|由熔断器判断`], ['unavailable', t`Unavailable: Redis is not asked|不可用:不访问 Redis`],
-    ['available', t`Available: stale values are possible while invalidations wait|可用:失效操作等待期间可能读到旧值`]])),
+    ['available', t`Available: old values are possible while invalidations wait|可用:失效等待期间可能读到旧值`]])),
   submit: t`Force|指定状态`, path: 'force', body: state => ({cluster, node, state: state.state}), said: t`The state is set.|状态已设置。`,
 });
 
 const dropDialog = ({cluster, prefix}) => ask({
   title: t`Drop all entries of ${visible(prefix)}|使 ${visible(prefix)} 的全部条目失效`, typed: prefix, danger: true,
-  more: () => t`They are loaded again: expect load on the database.|条目会重新加载:数据库压力会上升。`,
+  more: () => t`They are loaded again: expect load on the database.|条目会重新加载,数据库压力上升。`,
   submit: t`Drop|整体失效`, path: 'drop', body: () => ({cluster, prefix}), said: confirmed(t`All entries are invalid.|全部条目已失效。`),
 });
 
@@ -96,7 +96,7 @@ export const explain = pageOf(EXPLAIN, async params => {
       h('ul', answer.sentences.map(text => h('li', visible(text)))),
       answer.fields?.length > 0 && section(t`Fields in Redis|Redis 中的字段`, facts(answer.fields.map(one => [mono(one.name), mono(one.meaning)]))),
       can('evict') && bar(button(t`Evict…|失效…`, () => ask({
-        title: t`Evict the entry|使条目失效`, danger: true, more: () => [mono(answer.key), t`It is loaded again when it is read next.|下次读取时重新加载。`],
+        title: t`Evict the entry|使条目失效`, danger: true, more: () => [mono(answer.key), t`The next read loads it again.|下次读取时重新加载。`],
         submit: t`Evict|失效`, path: 'evict', body: () => ({cluster, key: answer.key}), said: confirmed(t`The entry is invalid.|该条目已失效。`),
       }), 'danger'))],
   ];
@@ -133,7 +133,7 @@ export function audit() {
   const state = {stack: []};
   // It has old messages, so it is not read with each refresh.
   return pageOf(AUDIT, (params, shown) => (isRecent(shown) ? shown : get('audit', {after: state.stack.at(-1), size: 50})), data => [
-    head(null, AUDIT, data.shared === false && chip(data.why ? 'warn' : 'idle', [t`Only changes through this node|只显示本节点的修改`, data.why && ': ' + visible(data.why)])),
+    head(null, AUDIT, data.shared === false && chip(data.why ? 'warn' : 'idle', [t`Only changes through this node|仅本节点的修改`, data.why && ': ' + visible(data.why)])),
     data.entries.length ? table(AUDIT, [
       [t`Time|时间`, one => time(one.at)],
       [t`Who|操作人`, 'who', 'name'],

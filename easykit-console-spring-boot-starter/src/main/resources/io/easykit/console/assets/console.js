@@ -138,7 +138,7 @@ function header() {
       button(zone(), () => {
         storage.easykitUtc = storage.easykitUtc ? '' : 'yes';
         paint();
-      }, 'plain', {title: t`Switch between local time and UTC|切换本地时间与 UTC`}),
+      }, 'plain', {title: t`Local time or UTC|本地时间或 UTC`}),
       button(t`中文|English`, () => {
         storage.easykitLang = t`zh-CN|en`;
         location.reload();

@@ -210,7 +210,7 @@ async function call(url, options) {
   }
   if (!data?.node) {
     fail(reply.status, {
-      detail: t`The reply is not from the console (HTTP ${reply.status}).|响应不是来自控制台(HTTP ${reply.status})。`, action: reply.status >= 500 && unsure});
+      detail: t`The reply is not from the console (HTTP ${reply.status}).|响应不来自控制台(HTTP ${reply.status})。`, action: reply.status >= 500 && unsure});
   } else if (!reply.ok) {
     fail(reply.status, data);
   }

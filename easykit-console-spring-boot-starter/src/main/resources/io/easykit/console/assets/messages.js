@@ -19,7 +19,7 @@ const SEARCH = t`Search|搜索`;
 const HEADERS = t`Headers|消息头`;
 const BODY = t`Body|消息体`;
 const PER_SECOND = t`Messages a second|每秒条数`;
-const STOP_AT = t`Stop when so many died again|再次死亡达到此数时停止`;
+const STOP_AT = t`Stop when so many died again|再次死亡达此数时停止`;
 
 export function message(params) {
   const topic = params.get('topic');
@@ -141,7 +141,7 @@ export function messageActions(kind, topic, rows, done) {
   }), css, {disabled: !rows.length});
   return {
     dead: [
-      change('redrive', SEND_BACK, rows.length > 0 && 'strong', {}, t`They are due at once, with all their attempts. Their errors are kept.|消息立即到期,重试次数重新计算,错误记录保留。`),
+      change('redrive', SEND_BACK, rows.length > 0 && 'strong', {}, t`They are due at once, with all attempts. Their errors are kept.|消息立即到期,重试次数重新计算,错误记录保留。`),
       change('purge', PURGE, 'danger', {typed: topic}, FOR_GOOD)],
     waiting: [
       change('reschedule', RUN_NOW, '', {}, t`They become due at once.|消息立即到期。`),
@@ -176,17 +176,13 @@ const editDialog = m => ask({
       paintDialog();
     }),
     field(BODY, input(state, 'body', {class: 'mono', rows: 14, spellcheck: 'false', 'data-first': true}, 'textarea')),
-    t`It keeps its id and is due at once. The audit keeps the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
+    t`It keeps its id and is due at once. The audit has the old body.|ID 不变并立即到期,审计记录保留原消息体。`],
   submit: SEND_BACK, path: 'replace', said: told(SEND_BACK),
-  body: state => {
-    const body = withLineEnds(state.body, m.body.text);
-    return {
-      topic: m.topic, id: m.id, diedAt: m.diedAt, incarnation: m.incarnation,
-      // JSON is shown indented, so a text that was not edited is not sent.
-      ...(body !== m.body.text && {body}),
-      headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
-    };
-  },
+  // JSON is shown indented, so a text that was not edited is not sent.
+  body: state => ({
+    topic: m.topic, id: m.id, diedAt: m.diedAt, incarnation: m.incarnation, body: state.body === m.body.text ? undefined : withLineEnds(state.body, m.body.text),
+    headers: Object.fromEntries(state.headers.filter(one => one.name).map(one => [one.name, one.value || ''])),
+  }),
 });
 
 // Changes of many messages: jobs, which any node shows, stops and continues.
@@ -201,19 +197,19 @@ export function searchDialog(topic) {
   const state = {};
   openDialog({
     title: t`Search the dead letters of ${visible(topic)}|搜索 ${visible(topic)} 的死信`,
-    view: () => field(t`Part of an id, an error, a header value or the body (first 8 KB)|ID、错误、消息头的值或消息体(前 8 KB)的片段`,
+    view: () => field(t`Part of an id, error, header value or body (first 8 KB)|ID、错误、消息头或消息体(前 8 KB)的片段`,
       input(state, 'text', {maxlength: 200, required: true})),
     submit: SEARCH, act: () => startJob({topic, action: 'search', select: state}),
   });
 }
 
-const selection = ({group, text}) => (group || text ? {group, text} : {all: true});
+const selection = ({topic, group, text, diedUntil}) => ({topic, select: group || text ? {group, text} : {all: true}, diedUntil});
 
 const scopeText = ({topic, title, text}) => h('p', raw(topic), ' › ', text ? mono(`"${text}"`) : title ? mono(title) : t`all dead letters|全部死信`);
 
 const many = (verb, total) => verb + (total > 0 ? ` (${number(total)})` : '');
 
-/** For all dead letters of a topic, of a group, or with a text. What has died after seenAt, the time of what is shown, is left out. */
+/** For all dead letters of a topic, of a group, or with a text. What has died after diedUntil, the time of what is shown, is left out. */
 export const bulkActions = (scope, css = '') => can('jobs') && [
   button(many(t`Send back all|全部重新投递`, scope.total) + '…', () => redriveAll(scope), css), ' ',
   button(many(t`Purge all|全部清除`, scope.total) + '…', () => purgeAll(scope), css + ' danger')];
@@ -222,12 +218,12 @@ const purgeAll = scope => ask({
   title: t`Purge dead letters|清除死信`, typed: scope.topic, danger: true,
   more: () => [scopeText(scope), FOR_GOOD, has('export') && !scope.text
     && download(t`Save them as NDJSON first|先导出为 NDJSON`, 'export', {topic: scope.topic, state: 'dead', group: scope.group})],
-  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({topic: scope.topic, action: 'purge', select: selection(scope), diedUntil: scope.seenAt}),
+  submit: many(PURGE, scope.total), path: 'jobs', said: toJob, body: () => ({action: 'purge', ...selection(scope)}),
 });
 
 /** It begins with a trial: one message goes first and is watched until it is gone or dead again. */
 function redriveAll(scope) {
-  const {topic, total, seenAt} = scope;
+  const {total} = scope;
   const state = {perSecond: '50', stopAt: '20', open: true, tries: 0};
   openDialog({
     title: t`Send back dead letters|重新投递死信`, wide: true, quiet: () => !state.trial || isFailed(state.trial),
@@ -246,7 +242,7 @@ function redriveAll(scope) {
     ready: () => !state.busy && !(state.trial && total === 1),
     submit: () => (state.trial ? many(t`Send the others|投递其余`, total && total - 1) : many(t`Send without a trial|不试投,直接投递`, total)),
     act: () => startJob({
-      topic, action: 'redrive', select: selection(scope), note: state.note, perSecond: +state.perSecond, stopAt: +state.stopAt, diedUntil: seenAt}),
+      action: 'redrive', ...selection(scope), note: state.note, perSecond: +state.perSecond, stopAt: +state.stopAt}),
     closed: () => {
       state.open = false;
     },
@@ -266,18 +262,17 @@ const trialView = ({topic, id, state, before, error}) => [
   error && h('div.errors', h('div', h('h4', t`Before|之前`), h('pre', visible(before))), h('div', h('h4', t`Now|现在`), h('pre', visible(error)))),
 ];
 
-async function trial({topic, group, text, matches, seenAt}, state) {
+async function trial({topic, group, text, matches, diedUntil}, state) {
   Object.assign(state, {busy: true, problem: null});
   paintDialog();
   try {
-    let list = {};
     let one = matches?.[state.tries++];
-    let more = !text && !matches;
+    let after = text || matches ? null : '';
     // A call reads at most 20 pages of this size, and may find no message of the group.
-    while (more && !one && state.open) {
-      list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after: list.next});
-      one = list.messages.find(row => row.diedAt <= seenAt);
-      more = list.next;
+    while (after != null && !one && state.open) {
+      const list = await get('messages', {topic, state: 'dead', order: 'oldest', size: 100, group, after});
+      one = list.messages.find(row => row.diedAt <= diedUntil);
+      after = list.next;
     }
     if (!state.open) {
       return;
@@ -313,13 +308,13 @@ async function watch(state) {
 }
 
 /** The counts are too low if only a part of the dead letters was read. */
-export const groupTable = (topic, groups, seenAt, isPart) => (groups.length ? table(t`Errors|错误分组`, [
+export const groupTable = (topic, groups, diedUntil, isPart) => (groups.length ? table(t`Errors|错误分组`, [
   [t`Error|错误`, one => h('a', {href: link('topic', {topic, tab: 'dead', group: one.group})}, raw(one.title)), 'wide'],
   [t`Count|数量`, 'count', 'num'],
   [t`Where|位置`, one => mono(one.frame)],
   [t`First died|最早`, one => time(one.firstAt)],
   [t`Last died|最近`, one => time(one.lastAt)],
-  can('jobs') && [ACTIONS, one => bulkActions({topic, group: one.group, title: one.title, seenAt, total: isPart ? null : one.count}, 'plain'), 'act'],
+  can('jobs') && [ACTIONS, one => bulkActions({topic, group: one.group, title: one.title, diedUntil, total: isPart ? null : one.count}, 'plain'), 'act'],
 ], groups, {key: one => one.group}) : empty(t`No dead letters.|没有死信。`));
 
 const VERBS = {search: SEARCH, redrive: SEND_BACK, purge: PURGE, group: t`Group|分组`};
@@ -327,9 +322,8 @@ const STATES = {
   running: ['good', t`Running|进行中`], stopped: ['warn', t`Stopped|已停止`], 'limit-reached': ['warn', t`Stopped: too many died again|已停止:再次死亡过多`],
   done: ['idle', t`Done|完成`], failed: ['bad', t`Failed|失败`]};
 
-// One redrive or purge of a topic runs at a time. A job has no node until it has run.
-const jobState = ({state, node, action}) => (state === 'running' && !node && /redrive|purge/.test(action)
-  ? ['idle', t`Waiting for another job of this topic|等待该主题的另一任务`] : STATES[state]);
+// A job has no node until it has run. One redrive or purge of a topic runs at a time.
+const jobState = ({state, node}) => (state === 'running' && !node ? TRIAL.waiting : STATES[state]);
 
 const progress = one => [chip(...jobState(one)), ' ',
   h('progress', {max: one.total || 1, value: one.state === 'done' && !one.capped ? one.total || 1 : one.scanned, 'aria-label': t`Progress|进度`}), ' ',
@@ -371,9 +365,9 @@ export const job = pageOf(JOBS, async params => (await get('job', {id: params.ge
       one.stopAt && [STOP_AT, number(one.stopAt)], one.note && [t`Note|备注`, raw(one.note)],
     ]),
     groups?.length > 0 && groupTable(topic, groups, createdAt),
-    action === 'search' && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, seenAt: createdAt, total: capped ? null : matched, matches})),
+    action === 'search' && state === 'done' && matched > 0 && h('div.bar', bulkActions({topic, text, diedUntil: createdAt, total: capped ? null : matched, matches})),
     matches?.length > 0 && table(t`Messages|消息`, [
       ['ID', row => h('a', {href: link('message', {topic, id: row.id})}, mono(row.id)), 'name'], DIED], matches, {key: row => row.id}),
-    h('p', h('a', {href: link('topic', {topic, tab: 'dead', group})}, group ? t`Dead letters that remain of this error|该错误剩余的死信` : t`Dead letters of the topic|该主题的死信`)),
+    h('p', h('a', {href: link('topic', {topic, tab: 'dead', group})}, group ? t`Dead letters left of this error|该错误剩余的死信` : t`Dead letters of the topic|该主题的死信`)),
   ];
 });

@@ -14,7 +14,7 @@ export const NODES = t`Nodes|节点`;
 const TOPICS = t`Topics|主题`;
 const PAUSED = t`Paused|已暂停`;
 const PARKED = t`Parked|键内排队`;
-const PARKED_TITLE = t`Due messages that wait behind another one of their ordering key|已到期、排在同一顺序键其他消息之后`;
+const PARKED_TITLE = t`Due messages behind another one of their ordering key|已到期、排在同一顺序键其他消息之后`;
 const FREE = t`Free|放行`;
 const STOPPED_KEYS = t`Stopped keys|阻塞的键`;
 const WAITING_60 = t`Waiting, 60 min|等待,60 分`;
@@ -62,7 +62,7 @@ export const queues = pageOf(QUEUES[0], () => get('topics'), ({redis, ...data}) 
     [WAITING_60, row => row.series && spark(row.series.waiting, WAITING_60), '', ''],
     can('pause') && [ACTIONS, row => pauseTopic(row, 'plain'), 'act', ''],
   ], data.topics.filter(row => row.topic.toLowerCase().includes(hasFilter(data.topics) ? filter.toLowerCase() : '')), {key: row => row.topic, sort, css: row => row.alerts?.length > 0 && 'marked'})
-    : empty(t`No topics yet: a listener or the first message declares one.|尚无主题:监听器或首条消息会声明主题。`),
+    : empty(t`No topics yet: a listener or a message declares one.|尚无主题:监听器或消息会声明主题。`),
 ]);
 
 const raised = (row, kind) => row.alerts?.some(alert => alert.kind === kind);
@@ -104,8 +104,8 @@ export function pauseButton(name, stop, css, body, text) {
 
 // Both if only some shards are paused.
 const pauseTopic = ({topic, pausedShards, shards}, css) => [
-  !(pausedShards >= shards) && pauseButton(topic, true, css, {topic},
-    t`On all nodes: messages wait until somebody resumes the topic. Sends are accepted.|在所有节点:恢复之前消息一直等待。发送不受影响。`), ' ',
+  pausedShards !== shards && pauseButton(topic, true, css, {topic},
+    t`On all nodes: messages wait until the topic is resumed. Sends go on.|在所有节点:恢复之前消息一直等待。发送不受影响。`), ' ',
   pausedShards > 0 && pauseButton(topic, false, css, {topic}, t`On all nodes. Messages that became due meanwhile run at once.|在所有节点。期间到期的消息立即执行。`)];
 
 // The topic that was shown last: another list of it keeps its numbers.
@@ -136,7 +136,7 @@ export function topic(params) {
       ]);
       Object.assign(own, {summary}, keys && {keys});
       // With many shards a page is of one, and so is its total.
-      if (list?.shard != null) {
+      if (list?.shard >= 0) {
         list.total = summary[tab] ?? summary.inFlight;
       }
       state.list = list || state.list;
@@ -223,7 +223,7 @@ function selectionBar({chosen, tab, name, group, list}) {
   const rows = [...chosen.values()];
   const known = kept.groups?.groups.find(one => one.group === group);
   const buttons = [messageActions(tab, name, rows, () => chosen.clear()),
-    tab === 'dead' && bulkActions({topic: name, group, title: list.ofGroup?.title, seenAt: list.now, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
+    tab === 'dead' && bulkActions({topic: name, group, title: list.ofGroup?.title, diedUntil: list.now, total: group ? !isPartial(kept.groups) && known?.count : list.total})];
   return buttons.flat(2).some(Boolean) && bar(dim(t`${rows.length} selected|已选 ${rows.length} 条`), buttons);
 }
 
@@ -239,7 +239,7 @@ const groupsView = (topic, {scanned, total, now: at, refused, groups}) => [
 ];
 
 const keysView = (topic, {keys}) => [
-  h('p.dim', t`A dead letter stops its ordering key: the messages behind it wait until it is sent back and done, purged, or its key is freed.|死信会阻塞其顺序键:后面的消息一直等待,直到死信重新投递并完成、被清除,或该键被放行。`),
+  h('p.dim', t`A dead letter stops its ordering key: the messages behind it wait until it is done, purged, or its key is freed.|死信会阻塞其顺序键:后面的消息一直等待,直到它完成、被清除,或该键被放行。`),
   keys.length ? table(STOPPED_KEYS, [
     [KEY, row => mono(row.key), 'name'],
     [KINDS.dead, row => h('a.mono', {href: link('message', {topic, id: row.id})}, raw(row.id)), 'name'],
@@ -256,8 +256,8 @@ const keysView = (topic, {keys}) => [
 const growButton = ({topic, shards, limits}) => can('grow') && shards < MOST_SHARDS && button(GROW + '…', () => ask({
   title: `${GROW}: ${visible(topic)}`, danger: true, typed: topic, submit: GROW, path: 'grow', state: {shards: 2 * shards},
   more: state => [
-    t`For good: shards cannot be taken away. Messages go to the new ones in two minutes. Own ids and ordering keys stay in the shards that the topic began with.|不可撤销:分片只能增加,不能减少。两分钟后消息开始进入新分片。自定义 ID 和顺序键留在主题最初的分片中。`,
-    limits && t`Each shard has a fixed share of the limits: ${limitText(limits)}. With more shards each share is smaller. The listeners start again.|限额按分片平分:${limitText(limits)}。分片越多,每份越小。监听器会重新启动。`,
+    t`For good: shards cannot be taken away. The new ones get messages in two minutes. Own ids and ordering keys stay in the first shards.|不可撤销:分片只能增加。两分钟后新分片开始接收消息。自定义 ID 和顺序键留在最初的分片中。`,
+    limits && t`Each shard has a share of the limits: ${limitText(limits)}. More shards have smaller ones. The listeners start again.|限额按分片平分:${limitText(limits)}。分片越多,每份越小。监听器会重启。`,
     field(t`Number of shards, now ${shards}|分片数,现为 ${shards}`, input(state, 'shards', {type: 'number', min: shards + 1, max: MOST_SHARDS, required: true})),
   ],
   body: state => ({topic, shards: Number(state.shards)}), said: reply => t`Shards: ${reply.shardsBefore} → ${reply.shards}|分片:${reply.shardsBefore} → ${reply.shards}`,

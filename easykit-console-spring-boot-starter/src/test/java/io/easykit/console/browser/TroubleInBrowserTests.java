@@ -753,12 +753,11 @@ class TroubleInBrowserTests {
 
     @ParameterizedTest
     @CsvSource({
-        "redrive, '',           Waiting for another job of this topic",
-        "purge,   '',           Waiting for another job of this topic",
+        "redrive, '',           Waiting for its run…",
         "purge,   'node: \"a\"', Running",
-        "search,  '',           Running"
+        "search,  '',           Waiting for its run…"
     })
-    void saysThatAJobWaitsForAnotherOne(String action, String node, String state) {
+    void saysThatAJobWaits(String action, String node, String state) {
         answer(
                 "job",
                 times(
