@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes a call for each shard of a topic, and collects the refusals. A shard that the store refuses, because one of its keys is
  * damaged, does not hide the others. An outage of the store ends it at once, unless it was created
- * {@linkplain #withOutageLimit with a limit}. A failure after a {@linkplain #changed change} has an unknown outcome.
+ * {@linkplain #withOutageLimit with a limit} or to go on {@linkplain #despiteOutages despite outages}. A failure after a
+ * {@linkplain #changed change} has an unknown outcome.
  */
 final class EachShard {
 
