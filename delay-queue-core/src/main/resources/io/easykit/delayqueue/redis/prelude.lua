@@ -417,7 +417,7 @@ local function brief(entry)
   local frames = string.find(entry, '\n  at ', 1, true) or #entry + 1
   local head = string.sub(entry, begin, frames - 1)
   local line = string.match(head, '^[^\n]*')
-  local cause = string.match(head, '.*\n(caused by [^\n]*)')
+  local cause = string.match(head, '^.*\n(caused by [^\n]*)') -- without ^ it is tried again at each byte
   line = string.sub(line, 1, cause and 160 or 400)
   if cause then line = line .. '\n' .. string.sub(cause, 1, 300) end
   return string.sub(entry, 1, begin - 1) .. line .. string.sub(entry, frames, frames + 479)

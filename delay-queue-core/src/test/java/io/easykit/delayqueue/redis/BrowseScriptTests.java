@@ -277,6 +277,28 @@ class BrowseScriptTests {
                 .satisfies(group -> assertThat(group.frame()).isEqualTo("OrderService.close:42"));
     }
 
+    /** The message of an exception without a cause may be long, and of more bytes than characters. */
+    @Test
+    void keepsTheFirstLineAndTheFramesOfALongErrorWithoutACause() {
+        String error = "org.shop.Refused: " + "\u62d2".repeat(1000)
+                + "\n  at org.shop.OrderService.close(OrderService.java:42)"
+                + "\n  at org.shop.Other.call(Other.java:1)".repeat(20);
+        shard.redis().command("ZADD", "dq:{t:0}:dead", "700", "a");
+        shard.redis().command("HSET", "dq:{t:0}:errors", "La", "1:node-1:" + error);
+
+        DeadLetterErrors.Entry brief =
+                shard.store.errors(KEY, null, 1).entries().get(0);
+
+        assertThat(brief.error())
+                .isNotNull()
+                .startsWith("org.shop.Refused: \u62d2\u62d2")
+                .contains("\n  at org.shop.OrderService.close");
+        assertThat(ErrorGroup.of(String.valueOf(brief.error()))).satisfies(group -> {
+            assertThat(group.type()).isEqualTo("org.shop.Refused");
+            assertThat(group.frame()).isEqualTo("OrderService.close:42");
+        });
+    }
+
     @Test
     void showsADamagedEntryAsSuchAndTheOthersAsEver() {
         shard.seed(

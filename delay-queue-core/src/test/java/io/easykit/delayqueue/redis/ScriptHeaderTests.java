@@ -3,6 +3,7 @@ package io.easykit.delayqueue.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.redis.LuaScript;
+import io.easykit.test.LuaPatterns;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,18 @@ class ScriptHeaderTests {
         assertThat(header.get(0)).matches("[A-Z].*");
         assertThat(header).contains("KEYS   prefix, settings");
         assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
+    }
+
+    /** Of an error text of 3,000 bytes, such a pattern took 80 ms, and a page has 500 of them. */
+    @Test
+    void matchesNoPatternAgainAtEachByte() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("src/main/resources/io/easykit/delayqueue/redis"))) {
+            for (Path file : files.toList()) {
+                assertThat(LuaPatterns.slow(Files.readString(file)))
+                        .as(file.toString())
+                        .isEmpty();
+            }
+        }
     }
 
     @Test
