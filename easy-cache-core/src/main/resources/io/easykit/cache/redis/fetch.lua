@@ -33,10 +33,11 @@ local function grantLease()
   local ttl = redis.call('PTTL', KEYS[1])
   redis.call('HSET', KEYS[1], 'f', lease)
   if ttl < loadLease + keepToken then
-    -- Redis does not undo a script that fails: no key may stay behind without a TTL.
+    -- Redis does not undo a script that fails: no key may stay behind without a TTL. A former f has prolonged the life of the
+    -- entry beyond that of its value, and keeps it from plain reads.
     local reply = redis.pcall('PEXPIRE', KEYS[1], loadLease + keepToken)
     if type(reply) == 'table' then
-      redis.call('HDEL', KEYS[1], 'f')
+      if entry[2] then redis.call('HSET', KEYS[1], 'f', entry[2]) else redis.call('HDEL', KEYS[1], 'f') end
       raise('PEXPIRE', reply)
     end
   end

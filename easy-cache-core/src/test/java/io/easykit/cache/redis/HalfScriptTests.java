@@ -52,6 +52,7 @@ class HalfScriptTests {
         VALUE,
         STALE_VALUE,
         LATE_VALUE_AND_LOAD_LEASE,
+        LATE_VALUE_AND_RELEASED_LOAD_LEASE,
         LOAD_LEASE,
         RELEASED_LOAD_LEASE,
         VALUE_AND_LOAD_LEASE,
@@ -109,7 +110,7 @@ class HalfScriptTests {
                 failures += check(script, seed, text, before, whole) ? 1 : 0;
             }
         }
-        assertThat(failures).as("scripts that failed half way").isGreaterThan(Seed.values().length);
+        assertThat(failures).as("scripts that failed half way").isGreaterThanOrEqualTo(Seed.values().length);
     }
 
     /**
