@@ -6,7 +6,7 @@
 local delay = duration(ARGV[1], 0, 10 ^ 14, 'delay')
 checkGroups(2, 2)
 local ids, holding, codes = fenced(2, 2)
-local released, newStates, entries, earliest = {}, {}, {}, nil
+local released, newStates, entries, leftovers, earliest = {}, {}, {}, {}, nil
 for i, id in ipairs(ids) do
   if holding[i] then released[#released + 1], released[id] = id, i end
 end
@@ -15,9 +15,11 @@ local dueAgain, diedAt = elsewhere(released)
 allowWhenFull()
 for n, id in ipairs(released) do
   local i = released[id]
-  -- Where a script stopped half way after it had put the message there, only the rest is to be done.
-  if not dueAgain[n] and not diedAt[n] then
-    local s = parse(holding[i]) or fresh(ARGV[2 * i + 1])
+  local s = parse(holding[i]) or fresh(ARGV[2 * i + 1])
+  local wasRedriven = isRedriven(s, diedAt[n])
+  if wasRedriven then leftovers[#leftovers + 1] = id end
+  -- Where a script stopped half way after it had put the message elsewhere, only the rest is to be done.
+  if not dueAgain[n] and (wasRedriven or not diedAt[n]) then
     local due = delay > 0 and nowCeil + delay or tonumber(s.due)
     s.releases, s.due = s.releases + 1, string.format('%d', due)
     newStates[#newStates + 1], newStates[#newStates + 2] = id, format(s)
@@ -30,6 +32,7 @@ if #entries > 0 then
   redis.call('ZADD', waiting, unpack(entries))
   redis.call('HSET', states, unpack(newStates))
 end
+if #leftovers > 0 then redis.call('ZREM', dead, unpack(leftovers)) end
 redis.call('ZREM', inflight, unpack(released))
 if news then notify(earliest) end
 return table.concat(codes)

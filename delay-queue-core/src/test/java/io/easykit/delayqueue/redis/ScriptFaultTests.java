@@ -32,9 +32,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -285,6 +287,68 @@ class ScriptFaultTests {
                     .hasSameSizeAs(ids)
                     .allMatch(DeadLetterErrors.Entry::isUnannounced);
         }
+    }
+
+    /** It waits and is dead, is claimed, and leaves: whichever way it goes, its former death does not count any more. */
+    @ParameterizedTest
+    @MethodSource("waysOutOfFlight")
+    void aMessageThatWasHalfRedrivenIsNoDeadLetterAnyMore(WayOut way) {
+        int looked = 0;
+        boolean struck = true;
+        for (int command = 1; struck; command++) {
+            shard.empty();
+            shard.populate();
+            shard.failAt(command, false);
+            shard.attempt(s -> s.redrive(KEY, deaths()));
+            struck = shard.heal();
+            shard.clock(101_100);
+            List<Lease> redriven = shard.store.claim(KEY, claim(List.of())).deliveries().stream()
+                    .filter(delivery -> delivery.id().startsWith("d"))
+                    .map(Delivery::lease)
+                    .toList();
+
+            way.call.accept(shard.store, redriven);
+
+            Set<String> ids = redriven.stream().map(Lease::id).collect(Collectors.toSet());
+            assertThat(shard.store.browse(KEY, new Browse(State.DEAD, false, null, 10, 0)).entries())
+                    .as("stopped at command %d", command)
+                    .noneMatch(entry -> ids.contains(entry.id()));
+            for (String id : ids) {
+                assertThat(shard.store.find(KEY, id).isEmpty()).isEqualTo(way.ends);
+            }
+            looked += ids.size();
+        }
+        assertThat(looked).as("messages that were redriven").isGreaterThan(2);
+    }
+
+    /** @param ends whether the message is gone afterwards */
+    record WayOut(String name, boolean ends, BiConsumer<QueueBackend, List<Lease>> call) {
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static List<WayOut> waysOutOfFlight() {
+        return List.of(
+                new WayOut("acknowledge", true, (store, leases) -> store.acknowledge(KEY, leases)),
+                new WayOut("release", false, (store, leases) -> store.release(KEY, leases)),
+                new WayOut(
+                        "release later", false, (store, leases) -> store.release(KEY, leases, Duration.ofSeconds(1))),
+                new WayOut("extend", false, (store, leases) -> store.extend(KEY, leases, Duration.ofMinutes(1))),
+                new WayOut(
+                        "retry",
+                        false,
+                        (store, leases) -> store.fail(
+                                KEY,
+                                leases.stream()
+                                        .map(lease -> new Failure(lease, Duration.ofMillis(50), "again"))
+                                        .toList())),
+                new WayOut("lose", false, (store, leases) -> {
+                    shard.clock(500_000);
+                    store.reap(KEY, 100, 3, Duration.ZERO);
+                }));
     }
 
     private static void playSequences(int seeds) {
