@@ -144,6 +144,7 @@ public final class Console {
         if (read == null) {
             throw new Refusal(404, "There is no such call.", "Load the page again: the node may have another version.");
         }
+        access.requireOwnScript(request);
         if (ConsoleApi.FOR_BODIES.contains(name)) {
             access.requireOwnRead(request);
         }

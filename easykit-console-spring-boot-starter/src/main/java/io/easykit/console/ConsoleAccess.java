@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param operateRole role that may also change things
  * @param readOnly    whether all changes are refused
  * @param showValues  users to whom bodies and header values are shown
- * @param origins     origins from which changes are accepted, besides the console's own
+ * @param origins     origins whose pages may read and change things, besides the console's own
  */
 public record ConsoleAccess(
         Mode mode, String viewRole, String operateRole, boolean readOnly, ShowValues showValues, List<String> origins) {
@@ -140,6 +140,17 @@ public record ConsoleAccess(
         if (!"1".equals(request.header(CHANGE_HEADER))) {
             throw crossSite("The header " + CHANGE_HEADER + ": 1 is missing.");
         }
+        requireOwnPage(request);
+    }
+
+    /** Refuses a read by a script of another page, to which a CORS rule of the application may show the reply. */
+    void requireOwnScript(ConsoleRequest request) {
+        if (request.header("Origin") != null) {
+            requireOwnPage(request);
+        }
+    }
+
+    private void requireOwnPage(ConsoleRequest request) {
         String origin = request.header("Origin");
         if (isListed(origin)) {
             return;
@@ -216,7 +227,7 @@ public record ConsoleAccess(
     private static Refusal crossSite(String reason) {
         return new Refusal(
                 403,
-                "The change may come from another page: " + reason,
+                "The request may come from another page: " + reason,
                 "Use the console's own page, or name the origin of the page in easykit.console.origins.");
     }
 

@@ -220,6 +220,35 @@ class ConsoleTests {
         assertThat(read).hasValue(status == 200 ? 1 : 0);
     }
 
+    /** A CORS rule of the application would show the replies to that page. A page's own reads have no origin. */
+    @ParameterizedTest
+    @CsvSource({
+        ", , 200",
+        ", cross-site, 200",
+        "https://evil.example.com, cross-site, 403",
+        "https://evil.example.com, , 403",
+        "null, , 403",
+        "null, same-origin, 200",
+        "http://ops.internal, , 200",
+        "http://ops.internal, same-origin, 200",
+        "http://ops.internal, same-site, 403",
+        "https://ops.example.com, cross-site, 200"
+    })
+    void refusesReadsByScriptsOfOtherPages(String origin, String site, int status) {
+        Map<String, String> headers = new HashMap<>(Map.of("Host", "ops.internal"));
+        if (site != null) {
+            headers.put("Sec-Fetch-Site", site);
+        }
+        if (origin != null) {
+            headers.put("Origin", origin);
+        }
+
+        ConsoleReply reply = send("GET", "/api/topics", "", headers, "https://ops.example.com");
+
+        assertThat(reply.status()).as(text(reply)).isEqualTo(status);
+        assertThat(read).hasValue(status == 200 ? 1 : 0);
+    }
+
     /** Browsers leave the default port out of an origin. Proxies may add it, and the last of several adds itself to a list. */
     @ParameterizedTest
     @CsvSource(

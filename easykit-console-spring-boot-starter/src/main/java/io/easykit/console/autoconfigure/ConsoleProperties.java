@@ -19,8 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param roles Roles of Spring Security that may use the console.
  * @param openTo Who may use the console if the application has no Spring Security: nobody, loopback (this machine only)
  *     or everyone. With Spring Security it has no effect.
- * @param origins Origins from which changes are accepted, besides the console's own, for example that of a proxy that
- *     changes the host. A page of another origin also needs the application's CORS configuration. By default there are
+ * @param origins Origins whose pages may read and change things, besides the console's own, for example that of a proxy
+ *     that changes the host. A page of another origin also needs the application's CORS configuration. By default there are
  *     none.
  * @param showValues Who sees bodies and header values: when-authorized (operators, also while access is read-only),
  *     always (all users) or never.

@@ -3,11 +3,13 @@ package io.easykit.console.autoconfigure;
 import io.easykit.console.Console;
 import io.easykit.console.ConsoleReply;
 import io.easykit.console.ConsoleRequest;
+import io.easykit.console.Refusal;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.security.Principal;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,8 @@ class ConsoleWebFluxConfiguration {
     /** A change and one byte, which shows that a body is too large. */
     private static final int MAX_BODY = (1 << 20) + 1;
 
+    private static final Duration BODY_TIMEOUT = Duration.ofSeconds(30);
+
     /** The only call whose reply has a token. */
     private static final String SESSION = "/api/session";
 
@@ -63,10 +67,10 @@ class ConsoleWebFluxConfiguration {
         // Reading the token creates it, and a session to keep it, for each client without a cookie.
         boolean needsToken = SECURITY && path(request).equals(base + SESSION);
         Mono<Optional<ConsoleRequest.CsrfToken>> token = needsToken ? Csrf.of(request) : Mono.just(Optional.empty());
-        return Mono.zip(user, token, body(request))
+        return Mono.zip(user, token)
                 .publishOn(Schedulers.boundedElastic())
                 .map(parts -> console.handle(request(
-                        request, base, parts.getT1().orElse(null), parts.getT2().orElse(null), parts.getT3())))
+                        request, base, parts.getT1().orElse(null), parts.getT2().orElse(null))))
                 .flatMap(ConsoleWebFluxConfiguration::response);
     }
 
@@ -74,11 +78,17 @@ class ConsoleWebFluxConfiguration {
         return request.requestPath().pathWithinApplication().value();
     }
 
-    private static Mono<byte[]> body(ServerRequest request) {
+    /** Waits for the body. Called for changes only, when the console has admitted the user. */
+    private static byte[] body(ServerRequest request) {
         return DataBufferUtils.join(DataBufferUtils.takeUntilByteCount(
                         request.exchange().getRequest().getBody(), MAX_BODY))
                 .map(ConsoleWebFluxConfiguration::bytes)
-                .defaultIfEmpty(new byte[0]);
+                .defaultIfEmpty(new byte[0])
+                .timeout(
+                        BODY_TIMEOUT,
+                        Mono.error(() -> new Refusal(408, "The body did not come in time.", "Send it again.")))
+                .blockOptional()
+                .orElseThrow();
     }
 
     private static byte[] bytes(DataBuffer buffer) {
@@ -89,11 +99,7 @@ class ConsoleWebFluxConfiguration {
     }
 
     private static ConsoleRequest request(
-            ServerRequest request,
-            String base,
-            @Nullable Principal user,
-            ConsoleRequest.@Nullable CsrfToken token,
-            byte[] body) {
+            ServerRequest request, String base, @Nullable Principal user, ConsoleRequest.@Nullable CsrfToken token) {
         String remote = request.remoteAddress()
                 .map(ConsoleWebFluxConfiguration::address)
                 .orElse("");
@@ -107,7 +113,7 @@ class ConsoleWebFluxConfiguration {
                 user == null ? null : user.getName(),
                 roles,
                 () -> token,
-                most -> body);
+                most -> body(request));
     }
 
     /** The address that a proxy has forwarded is not resolved. */

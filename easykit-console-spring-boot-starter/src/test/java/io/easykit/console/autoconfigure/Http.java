@@ -19,6 +19,7 @@ final class Http {
     private final int port;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private String body = "";
+    private int lacking;
 
     private Http(int port) {
         this.port = port;
@@ -55,6 +56,12 @@ final class Http {
         return with("Content-Type", "application/json").with("X-Easykit-Console", "1");
     }
 
+    /** Announces bytes of a body that never come. */
+    Http lacking(int bytes) {
+        lacking = bytes;
+        return this;
+    }
+
     Reply get(String path) {
         return send("GET", path);
     }
@@ -68,7 +75,7 @@ final class Http {
         StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.0\r\n");
         headers.forEach(
                 (name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
-        head.append("Content-Length: ").append(content.length).append("\r\n\r\n");
+        head.append("Content-Length: ").append(content.length + lacking).append("\r\n\r\n");
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(20_000);
             // In one piece: a server that replies without reading the body would reset the connection.

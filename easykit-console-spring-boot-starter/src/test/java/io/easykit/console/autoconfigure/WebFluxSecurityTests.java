@@ -6,6 +6,7 @@ import io.easykit.console.autoconfigure.Http.Reply;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.annotation.Bean;
@@ -39,6 +40,27 @@ class WebFluxSecurityTests extends ConsoleSecurityContract {
                         .get("/easykit/api/session")
                         .header("Set-Cookie"))
                 .startsWith("SESSION=");
+    }
+
+    /** A stranger would hold memory of the server as long as he likes. */
+    @ParameterizedTest
+    @CsvSource({"operator, api/look, 200", "guest, api/look, 403", "operator, console.js, 200"})
+    void waitsForNoBodyOfARead(String user, String path, int status) {
+        App app = app(Users.class, true, false);
+
+        Reply reply = Http.to(app.console()).as(user).lacking(1_000_000).get("/easykit/" + path);
+
+        assertThat(reply.status()).isEqualTo(status);
+    }
+
+    @Test
+    void waitsForNoBodyOfAStrangersChange() {
+        App app = app(Users.class, true, false);
+
+        Reply reply =
+                Http.to(app.console()).as("guest").json("{}").lacking(1_000_000).post("/easykit/api/pause");
+
+        assertThat(reply.status()).isEqualTo(403);
     }
 
     @Test
