@@ -5,6 +5,7 @@ import io.easykit.boot.DataSourceChoice;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
+import io.easykit.boot.SqlFailures;
 import io.easykit.delayqueue.IdempotencyStore;
 import io.easykit.delayqueue.jdbc.IdempotencyCleanup;
 import io.easykit.delayqueue.jdbc.JdbcIdempotencyStore;
@@ -119,10 +120,13 @@ public final class DelayQueueIdempotencyAutoConfiguration {
         } catch (IllegalStateException unusable) {
             throw new InvalidConfigurationException(new Problem(
                     "The records of handled messages cannot be stored: " + unusable.getMessage() + ".",
-                    "Set delay-queue.idempotency.initialize-schema to always, or create the table with the script"
-                            + " idempotency-<platform>.sql from the package io.easykit.delayqueue.jdbc. The application needs"
-                            + " SELECT, INSERT, UPDATE and DELETE on it. Set delay-queue.idempotency.transaction-manager to the"
-                            + " transaction manager of its DataSource."));
+                    SqlFailures.remedy(
+                            unusable,
+                            "Set delay-queue.idempotency.initialize-schema to always, or create the table with the script"
+                                    + " idempotency-<platform>.sql from the package io.easykit.delayqueue.jdbc. The"
+                                    + " application needs SELECT, INSERT, UPDATE and DELETE on it. Set"
+                                    + " delay-queue.idempotency.transaction-manager to the transaction manager of its"
+                                    + " DataSource.")));
         }
     }
 }

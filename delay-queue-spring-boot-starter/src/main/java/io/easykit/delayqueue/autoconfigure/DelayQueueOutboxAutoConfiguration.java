@@ -5,6 +5,7 @@ import io.easykit.boot.DataSourceChoice;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
+import io.easykit.boot.SqlFailures;
 import io.easykit.delayqueue.SendPhase;
 import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
@@ -141,9 +142,11 @@ public final class DelayQueueOutboxAutoConfiguration {
                 throw new InvalidConfigurationException(new Problem(
                         "The tables delay_queue_outbox and delay_queue_outbox_lease cannot be used: "
                                 + unusable.getMessage(),
-                        "Set delay-queue.outbox.initialize-schema to always, or create the tables with the script"
-                                + " outbox-<platform>.sql from the package io.easykit.delayqueue.jdbc. The application needs"
-                                + " SELECT, INSERT, UPDATE and DELETE on them."));
+                        SqlFailures.remedy(
+                                unusable,
+                                "Set delay-queue.outbox.initialize-schema to always, or create the tables with the script"
+                                        + " outbox-<platform>.sql from the package io.easykit.delayqueue.jdbc. The"
+                                        + " application needs SELECT, INSERT, UPDATE and DELETE on them.")));
             }
         }
     }

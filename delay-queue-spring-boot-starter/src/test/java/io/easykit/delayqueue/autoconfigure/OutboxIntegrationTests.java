@@ -17,6 +17,7 @@ import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.test.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -37,7 +39,9 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -268,6 +272,22 @@ class OutboxIntegrationTests {
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(SendOutbox.class));
         runner.withPropertyValues("delay-queue.send-phase=before-commit", "delay-queue.outbox.enabled=true")
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(SendOutbox.class));
+    }
+
+    @Test
+    void refusesADatabaseThatTakesNoWrites(@TempDir Path directory) {
+        String url = "jdbc:h2:file:" + directory.resolve("shop");
+        JdbcClient.create(new DriverManagerDataSource(url, "sa", ""))
+                .sql("runscript from 'classpath:io/easykit/delayqueue/jdbc/outbox-h2.sql'")
+                .update();
+        runner.withPropertyValues(
+                        "delay-queue.outbox.initialize-schema=never",
+                        "spring.datasource.username=sa",
+                        "spring.datasource.url=" + url + ";ACCESS_MODE_DATA=r")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining(
+                                "The tables delay_queue_outbox and delay_queue_outbox_lease cannot be used")
+                        .hasStackTraceContaining("The database accepts no writes"));
     }
 
     @Test

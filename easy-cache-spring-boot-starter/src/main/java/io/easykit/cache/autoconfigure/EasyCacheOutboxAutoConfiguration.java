@@ -5,6 +5,7 @@ import io.easykit.boot.DataSourceChoice;
 import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.JdbcSchema;
 import io.easykit.boot.Problem;
+import io.easykit.boot.SqlFailures;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.Jdbc;
 import io.easykit.cache.autoconfigure.EasyCacheProperties.OutboxType;
@@ -113,9 +114,11 @@ public final class EasyCacheOutboxAutoConfiguration {
             throw new InvalidConfigurationException(Problem.setting(
                     "easy-cache.outbox",
                     "jdbc, but the table easy_cache_outbox cannot be used: " + unusable.getMessage(),
-                    "Set easy-cache.jdbc.initialize-schema to always, or create the table with the script"
-                            + " schema-<platform>.sql from the package io.easykit.cache.jdbc. The application"
-                            + " needs SELECT, INSERT, UPDATE and DELETE on it."));
+                    SqlFailures.remedy(
+                            unusable,
+                            "Set easy-cache.jdbc.initialize-schema to always, or create the table with the script"
+                                    + " schema-<platform>.sql from the package io.easykit.cache.jdbc. The application"
+                                    + " needs SELECT, INSERT, UPDATE and DELETE on it.")));
         }
     }
 }

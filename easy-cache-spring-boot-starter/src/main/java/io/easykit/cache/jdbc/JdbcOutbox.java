@@ -46,9 +46,17 @@ public final class JdbcOutbox implements Outbox {
 
     private static final String IDENTITY = "identity";
 
-    private static final String INSERT = "insert into " + TABLE
-            + " (message_id, seq, cluster_id, entry_key, written_at, due_at, open_until, delivered) values (?, ?, ?, ?, "
-            + "%1$s, %1$s, %2$s, 0)";
+    private static final String COLUMNS =
+            "message_id, seq, cluster_id, entry_key, written_at, due_at, open_until, delivered";
+
+    /** They use each right and each column, and read or change no row. */
+    private static final List<String> CHECKS = List.of(
+            "insert into " + TABLE + " (" + COLUMNS + ") select " + COLUMNS + " from " + TABLE + " where 1 = 0",
+            "update " + TABLE + " set open_until = null, delivered = 0, due_at = null where 1 = 0",
+            "delete from " + TABLE + " where 1 = 0");
+
+    private static final String INSERT =
+            "insert into " + TABLE + " (" + COLUMNS + ") values (?, ?, ?, ?, %1$s, %1$s, %2$s, 0)";
 
     private static final String SELECT_DUE = "select message_id from " + TABLE
             + " where cluster_id = ? and due_at <= %s order by due_at, message_id limit " + ROWS;
@@ -106,7 +114,7 @@ public final class JdbcOutbox implements Outbox {
     }
 
     /**
-     * Checks that the table can be used.
+     * Checks that the table can be used, for reads and for writes.
      *
      * @return false if the database cannot be reached, or does not answer in time, so the check is inconclusive
      * @throws OutboxException if it cannot be used
@@ -117,6 +125,15 @@ public final class JdbcOutbox implements Outbox {
         }
         try {
             id();
+            connections.own(connection -> {
+                for (String statement : CHECKS) {
+                    try (PreparedStatement check = connection.prepareStatement(statement)) {
+                        check.setQueryTimeout(OutboxConnections.TIMEOUT_SECONDS);
+                        check.executeUpdate();
+                    }
+                }
+                return true;
+            });
             due(NO_CLUSTER, 1);
         } catch (OutboxException failed) {
             if (SqlFailures.isPassing(failed)) {

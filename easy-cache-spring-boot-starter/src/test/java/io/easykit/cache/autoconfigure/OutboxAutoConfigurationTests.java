@@ -12,6 +12,7 @@ import io.easykit.cache.store.Outbox;
 import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -19,6 +20,7 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -33,6 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** The outbox of an application, and the creation of its table. */
 class OutboxAutoConfigurationTests {
@@ -101,6 +104,22 @@ class OutboxAutoConfigurationTests {
                 runner.withPropertyValues("easy-cache.jdbc.initialize-schema=never"),
                 "the table easy_cache_outbox cannot be used",
                 "Set easy-cache.jdbc.initialize-schema to always");
+    }
+
+    @Test
+    void refusesADatabaseThatTakesNoWrites(@TempDir Path directory) {
+        String url = "jdbc:h2:file:" + directory.resolve("shop");
+        JdbcClient.create(new DriverManagerDataSource(url, "sa", ""))
+                .sql("runscript from 'classpath:io/easykit/cache/jdbc/schema-h2.sql'")
+                .update();
+        refuses(
+                runner.withPropertyValues(
+                        "easy-cache.jdbc.initialize-schema=never",
+                        "spring.datasource.username=sa",
+                        "spring.datasource.url=" + url + ";ACCESS_MODE_DATA=r"),
+                "the table easy_cache_outbox cannot be used",
+                "The database accepts no writes",
+                "primary");
     }
 
     @Test
