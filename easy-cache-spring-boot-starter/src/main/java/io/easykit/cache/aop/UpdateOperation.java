@@ -81,72 +81,78 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
             invalidateAfter(failure, changedKeys(call, before.keys), invalidation);
             throw failure;
         }
-        KeysAfter late = keysAfter(call.withResult(result), before);
-        if (!late.keys.isEmpty()) {
-            invalidation.accept(late.keys);
-        }
-        if (late.problem != null) {
-            throw late.problem;
-        }
+        keysAfter(call.withResult(result), before).invalidate(invalidation);
         return result;
     }
 
     /** The data may have changed although the method has failed, as with an exception after the commit. */
-    private static void invalidateAfter(
-            Throwable failure, List<CacheKey<?>> keys, Consumer<List<CacheKey<?>>> invalidation) {
+    private static void invalidateAfter(Throwable failure, LateKeys keys, Consumer<List<CacheKey<?>>> invalidation) {
         try {
-            if (!keys.isEmpty()) {
-                invalidation.accept(keys);
-            }
-        } catch (RuntimeException also) {
-            failure.addSuppressed(also);
-        }
-    }
-
-    /** The data have changed already, so an entry without a key must not prevent the invalidation of the others. */
-    private KeysAfter keysAfter(Call call, KeysBefore known) {
-        List<CacheKey<?>> keys = changedKeys(call, known.keys);
-        Throwable problem = null;
-        for (Entry entry : after) {
-            problem = problem(entry, call, keys, problem);
-        }
-        for (Entry entry : known.unknown) {
-            problem = problem(entry, call, new ArrayList<>(), problem);
-        }
-        return new KeysAfter(keys, problem);
-    }
-
-    private static @Nullable Throwable problem(
-            Entry entry, Call call, List<CacheKey<?>> keys, @Nullable Throwable earlier) {
-        try {
-            entry.addKeys(call, keys);
-            return earlier;
-        } catch (RuntimeException | Error failure) {
-            return earlier == null ? failure : earlier;
-        }
-    }
-
-    /** Keys that are others after the method: it has assigned an id, or the caller of a future has changed the argument. */
-    private List<CacheKey<?>> changedKeys(Call call, Collection<CacheKey<?>> prepared) {
-        List<CacheKey<?>> keys = new ArrayList<>();
-        for (Entry entry : before) {
-            try {
-                boolean unused = entry.addKnownKeys(call, keys);
-            } catch (RuntimeException gone) {
-                log.debug("A key of {} is not known any more after the method", call.getMethod(), gone);
+            keys.invalidate(invalidation);
+        } catch (Throwable also) {
+            if (also != failure) {
+                failure.addSuppressed(also);
             }
         }
-        Set<CacheKey<?>> known = new HashSet<>(prepared);
-        keys.removeIf(known::contains);
+    }
+
+    private LateKeys keysAfter(Call call, KeysBefore known) {
+        LateKeys keys = changedKeys(call, known.keys);
+        after.forEach(entry -> keys.add(all -> entry.addKeys(call, all)));
+        // To report the part that is still null.
+        known.unknown.forEach(entry -> keys.add(all -> entry.addKeys(call, new ArrayList<>())));
         return keys;
     }
 
+    /** Keys that are others after the method: it has assigned an id, or the caller of a future has changed the argument. */
+    private LateKeys changedKeys(Call call, Collection<CacheKey<?>> prepared) {
+        LateKeys keys = new LateKeys();
+        before.forEach(entry -> keys.add(all -> addStillKnown(entry, call, all)));
+        keys.remove(prepared);
+        return keys;
+    }
+
+    private static void addStillKnown(Entry entry, Call call, List<CacheKey<?>> keys) {
+        try {
+            boolean unused = entry.addKnownKeys(call, keys);
+        } catch (RuntimeException gone) {
+            log.debug("A key of {} is not known any more after the method", call.getMethod(), gone);
+        }
+    }
+
     /**
-     * Keys that are known after the method.
-     *
-     * @param problem the first failure; null if the keys are complete
+     * Keys that are known after the method. The data have changed already, so one that cannot be computed keeps no other from
+     * being invalidated.
      */
-    private record KeysAfter(List<CacheKey<?>> keys, @Nullable Throwable problem) {}
+    private static final class LateKeys {
+
+        private final List<CacheKey<?>> keys = new ArrayList<>();
+
+        /** The first failure; null if the keys are complete. */
+        private @Nullable Throwable problem;
+
+        void add(Consumer<List<CacheKey<?>>> computation) {
+            try {
+                computation.accept(keys);
+            } catch (RuntimeException | Error failure) {
+                problem = problem == null ? failure : problem;
+            }
+        }
+
+        void remove(Collection<CacheKey<?>> prepared) {
+            Set<CacheKey<?>> known = new HashSet<>(prepared);
+            keys.removeIf(known::contains);
+        }
+
+        void invalidate(Consumer<List<CacheKey<?>>> invalidation) throws Throwable {
+            if (!keys.isEmpty()) {
+                invalidation.accept(keys);
+            }
+            if (problem != null) {
+                throw problem;
+            }
+        }
+    }
 
     /**
      * One entry, or several of a batch.

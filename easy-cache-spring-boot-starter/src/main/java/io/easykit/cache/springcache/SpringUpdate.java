@@ -132,12 +132,14 @@ final class SpringUpdate {
         } catch (Throwable failure) {
             try {
                 invalidateOthers(before, null, false);
-            } catch (RuntimeException also) {
+            } catch (Throwable also) {
                 log.debug(
                         "The keys of {} were not all invalidated in time after its failure",
                         call.call().method(),
                         also);
-                failure.addSuppressed(also);
+                if (also != failure) {
+                    failure.addSuppressed(also);
+                }
             }
             throw failure;
         }
@@ -222,7 +224,8 @@ final class SpringUpdate {
      *
      * @param returned whether there is a result
      */
-    private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content, boolean returned) {
+    private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content, boolean returned)
+            throws Throwable {
         Set<CacheKey<?>> after = new LinkedHashSet<>();
         Problems problems = new Problems();
         for (Evaluation evaluation : evaluator.evaluate(call.method().operations(), call.call())) {
@@ -234,25 +237,25 @@ final class SpringUpdate {
                             + " is null after the method, so nothing is invalidated."
                             + " Set a condition, or correct the key."));
                 }
-            } catch (RuntimeException failure) {
+            } catch (RuntimeException | Error failure) {
                 problems.add(failure);
             }
         }
         before.forEach(after::remove);
         try {
             parts.updates().invalidate(new ArrayList<>(after));
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             problems.add(failure);
         }
         problems.throwFirst();
     }
 
-    /** Exceptions of one call. The first one gets the others as suppressed ones. */
+    /** Failures of one call. The first one gets the others as suppressed ones. */
     private static final class Problems {
 
-        private @Nullable RuntimeException first;
+        private @Nullable Throwable first;
 
-        void add(RuntimeException problem) {
+        void add(Throwable problem) {
             if (first == null) {
                 first = problem;
             } else if (first != problem) {
@@ -260,7 +263,7 @@ final class SpringUpdate {
             }
         }
 
-        void throwFirst() {
+        void throwFirst() throws Throwable {
             if (first != null) {
                 throw first;
             }

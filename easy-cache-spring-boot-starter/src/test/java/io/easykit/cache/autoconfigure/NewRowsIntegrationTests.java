@@ -52,6 +52,14 @@ class NewRowsIntegrationTests {
         public @Nullable Long getId() {
             return id;
         }
+
+        /** A part of a key that cannot be computed any more when the row has its id. */
+        public long getFaulty() {
+            if (id != null) {
+                throw new StackOverflowError("no key");
+            }
+            return -1;
+        }
     }
 
     static class Cities {
@@ -84,6 +92,15 @@ class NewRowsIntegrationTests {
         @UpdateCache(prefix = "city", keys = "#city.id")
         public void insert(City city) {
             rows.put(ids.incrementAndGet(), city.name);
+        }
+
+        @UpdateCache(prefix = "city", keys = "#city.faulty")
+        @UpdateCache(prefix = "city", keys = "#city.id")
+        public void saveWithAFaultyKey(City city, @Nullable RuntimeException failure) {
+            store(city);
+            if (failure != null) {
+                throw failure;
+            }
         }
 
         public int count() {
@@ -134,6 +151,23 @@ class NewRowsIntegrationTests {
                     .isInstanceOf(InvalidCacheKeyException.class)
                     .hasMessageContaining("is null");
             assertThat(cities.count()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void aKeyWhoseAccessorFailsKeepsNoOtherFromBeingInvalidated() {
+        run(cities -> {
+            assertThat(cities.find(1)).isEmpty();
+            assertThatThrownBy(() -> cities.saveWithAFaultyKey(new City(null, "Paris"), null))
+                    .isInstanceOf(StackOverflowError.class);
+            assertThat(cities.find(1)).contains("Paris");
+
+            RuntimeException afterCommit = new IllegalStateException("after the commit");
+            assertThat(cities.find(2)).isEmpty();
+            assertThatThrownBy(() -> cities.saveWithAFaultyKey(new City(null, "Rome"), afterCommit))
+                    .isSameAs(afterCommit)
+                    .hasSuppressedException(new StackOverflowError("no key"));
+            assertThat(cities.find(2)).contains("Rome");
         });
     }
 

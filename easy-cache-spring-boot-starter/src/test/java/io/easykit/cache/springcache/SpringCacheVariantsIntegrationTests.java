@@ -17,17 +17,21 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.cache.Cache;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.CacheConfig;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.Caching;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.interceptor.KeyGenerator;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -93,6 +97,17 @@ class SpringCacheVariantsIntegrationTests {
             throw new IllegalStateException("after the change");
         }
 
+        /** The key of the second one is known after the method, which fails then or returns. */
+        @Caching(
+                evict = {
+                    @CacheEvict(cacheNames = "composed", keyGenerator = "supplied"),
+                    @CacheEvict(cacheNames = "configured", key = "#id.get()")
+                })
+        public void change(Supplier<Object> first, AtomicReference<Long> id, long value, Runnable end) {
+            id.set(value);
+            end.run();
+        }
+
         @Cacheable(cacheNames = "two", key = "#id")
         public CompletableFuture<Product> deep(long id, Runnable inner) {
             inner.run();
@@ -113,6 +128,11 @@ class SpringCacheVariantsIntegrationTests {
         @Bean
         KeyGenerator lastArgument() {
             return (target, method, arguments) -> arguments[arguments.length - 1];
+        }
+
+        @Bean
+        KeyGenerator supplied() {
+            return (target, method, arguments) -> ((Supplier<?>) arguments[0]).get();
         }
 
         @Bean
@@ -156,6 +176,30 @@ class SpringCacheVariantsIntegrationTests {
         assertThat(target.loads).hasValue(2);
         assertThat(manager.getCache("configured").get((long) id)).isNotNull();
         assertThat(manager.getCache("composed").get((long) id)).isNotNull();
+    }
+
+    /** @param failure of the method; empty if it returns */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "after the commit"})
+    void aKeyGeneratorThatFailsKeepsNoOtherKeyFromBeingInvalidated(String failure) {
+        AtomicInteger calls = new AtomicInteger();
+        Supplier<Object> onceOnly = () -> {
+            if (calls.getAndIncrement() > 0) {
+                throw new StackOverflowError("no key");
+            }
+            return 1L;
+        };
+        variants.configured("a", id);
+
+        assertThatThrownBy(() -> variants.change(onceOnly, new AtomicReference<>(), id, () -> {
+                    if (!failure.isEmpty()) {
+                        throw new IllegalStateException(failure);
+                    }
+                }))
+                .hasMessage(failure.isEmpty() ? "no key" : failure);
+
+        variants.configured("a", id);
+        assertThat(target.loads).hasValue(2);
     }
 
     @Test
