@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param payload        decoded payload
  * @param headers        as sent
  * @param due            due time, by the store's clock
- * @param deliveryId     identifies this message in all its attempts. A later message with the same id has another one. Use it as
+ * @param uniqueId     identifies this message in all its attempts. A later message with the same id has another one. Use it as
  *     the key of effects that must happen once
  * @param failures       failed runs so far
  * @param leaseExpirations leases that expired so far, because a node died or paused too long
@@ -30,7 +30,7 @@ public record DelayMessage<T>(
         T payload,
         Map<String, String> headers,
         Instant due,
-        String deliveryId,
+        String uniqueId,
         int failures,
         int leaseExpirations,
         int releases,
@@ -56,7 +56,7 @@ public record DelayMessage<T>(
         return "DelayMessage[topic=" + topic + ", id=" + LogText.of(id) + ", payload="
                 + payload.getClass().getName() + ", headers=" + LogText.list(List.copyOf(headers.keySet())) + ", due="
                 + due
-                + ", deliveryId=" + LogText.of(deliveryId) + ", failures=" + failures + ", leaseExpirations="
+                + ", uniqueId=" + LogText.of(uniqueId) + ", failures=" + failures + ", leaseExpirations="
                 + leaseExpirations + ", releases="
                 + releases + "]";
     }

@@ -20,11 +20,11 @@ public interface IdempotencyStore {
      * unless it is an {@link UnavailableException}.
      *
      * @param topic of the message
-     * @param deliveryId identifies the message in all its deliveries: see {@link DelayMessage#deliveryId}
+     * @param uniqueId identifies the message in all its deliveries: see {@link DelayMessage#uniqueId}
      * @return whether the handler has run; the record is stored for good then
      * @throws Exception that of the handler, or of the store
      */
-    boolean runOnce(String topic, String deliveryId, Work handler) throws Exception;
+    boolean runOnce(String topic, String uniqueId, Work handler) throws Exception;
 
     /** Minimum time for which a record is kept, or null if it is never removed. */
     default @Nullable Duration retention() {

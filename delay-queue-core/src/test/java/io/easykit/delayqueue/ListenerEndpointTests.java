@@ -11,11 +11,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ListenerEndpointTests {
 
-    private static final IdempotencyStore NO_STORE = (topic, deliveryId, handler) -> false;
+    private static final IdempotencyStore NO_STORE = (topic, uniqueId, handler) -> false;
 
     private static final IdempotencyStore KEEPS_TWO_MINUTES = new IdempotencyStore() {
         @Override
-        public boolean runOnce(String topic, String deliveryId, Work handler) {
+        public boolean runOnce(String topic, String uniqueId, Work handler) {
             return false;
         }
 

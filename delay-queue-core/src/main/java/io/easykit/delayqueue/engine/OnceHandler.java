@@ -75,7 +75,7 @@ final class OnceHandler implements MessageHandler.Batch<Object> {
         Call call = new Call();
         boolean hasRun;
         try {
-            hasRun = store.runOnce(message.topic(), message.deliveryId(), () -> {
+            hasRun = store.runOnce(message.topic(), message.uniqueId(), () -> {
                 call.progress = Progress.BEGUN;
                 handler.handle(List.of(with(settlement, message)));
                 call.progress = Progress.RETURNED;
@@ -139,7 +139,7 @@ final class OnceHandler implements MessageHandler.Batch<Object> {
                 message.payload(),
                 message.headers(),
                 message.due(),
-                message.deliveryId(),
+                message.uniqueId(),
                 message.failures(),
                 message.leaseExpirations(),
                 message.releases(),

@@ -352,7 +352,7 @@ class DeliveryTests {
         assertThat(message.topic()).isEqualTo(TOPIC);
         assertThat(message.headers()).containsExactly(Map.entry("tenant", "x"));
         assertThat(message.attempt()).isEqualTo(1);
-        assertThat(message.deliveryId()).startsWith("a/");
+        assertThat(message.uniqueId()).startsWith("a/");
         assertThat(message.due()).isAfter(Instant.EPOCH);
     }
 
@@ -360,7 +360,7 @@ class DeliveryTests {
     void keepsTheDeliveryIdOverAttemptsAndChangesItWithTheNextIncarnation() {
         List<String> ids = new ArrayList<>();
         queue.start(listener().retry(RetryPolicy.fixed(2, MILLI)), message -> {
-            ids.add(message.deliveryId());
+            ids.add(message.uniqueId());
             if (message.attempt() == 1) {
                 throw new IllegalStateException();
             }

@@ -43,7 +43,7 @@ class OnceHandlerTests {
 
     @Test
     void recordsEachMessageByItsTopicAndDelivery() {
-        start(message -> effects.add(TOPIC + " " + message.deliveryId()));
+        start(message -> effects.add(TOPIC + " " + message.uniqueId()));
 
         queue.send("a", Duration.ZERO);
         queue.send("b", Duration.ZERO);
@@ -407,8 +407,8 @@ class OnceHandlerTests {
         private @Nullable Runnable afterCommit;
 
         @Override
-        public boolean runOnce(String topic, String deliveryId, Work handler) throws Exception {
-            String key = topic + " " + deliveryId;
+        public boolean runOnce(String topic, String uniqueId, Work handler) throws Exception {
+            String key = topic + " " + uniqueId;
             runIfSet(beforeBegin);
             if (all.contains(key)) {
                 return false;

@@ -23,7 +23,7 @@ class TopicSettingsGuardTests {
 
     private static final FlowLimits TEN = FlowLimits.of(FlowLimits.Rate.parse("10/s"));
 
-    private static final IdempotencyStore STORE = (topic, deliveryId, handler) -> false;
+    private static final IdempotencyStore STORE = (topic, uniqueId, handler) -> false;
 
     private final TestQueue queue = new TestQueue();
 

@@ -23,24 +23,24 @@ final class IdempotencyTable {
     static final int LOCK_SECONDS = 10;
 
     private static final String INSERT =
-            "insert into " + NAME + " (topic, delivery_id, expires_at) values (?, ?, %s + interval '%d' second)";
+            "insert into " + NAME + " (topic, unique_id, expires_at) values (?, ?, %s + interval '%d' second)";
 
     private static final String CONFIRM =
-            "update " + NAME + " set expires_at = %s + interval '%d' second where topic = ? and delivery_id = ?";
+            "update " + NAME + " set expires_at = %s + interval '%d' second where topic = ? and unique_id = ?";
 
-    private static final String FIND = "select expires_at from " + NAME + " where topic = ? and delivery_id = ?";
+    private static final String FIND = "select expires_at from " + NAME + " where topic = ? and unique_id = ?";
 
     private static final String FIND_EXPIRED =
-            "select topic, delivery_id from " + NAME + " where expires_at < %s order by expires_at limit %d";
+            "select topic, unique_id from " + NAME + " where expires_at < %s order by expires_at limit %d";
 
     /** Another node may have deleted the row since, and a delivery may have written it anew. */
     private static final String DELETE =
-            "delete from " + NAME + " where topic = ? and delivery_id = ? and expires_at < %s";
+            "delete from " + NAME + " where topic = ? and unique_id = ? and expires_at < %s";
 
     /** Of the rights to insert, update and delete. */
     private static final List<String> CHECKS = List.of(
             "insert into " + NAME
-                    + " (topic, delivery_id, expires_at) select topic, delivery_id, %1$s + interval '%2$d' second"
+                    + " (topic, unique_id, expires_at) select topic, unique_id, %1$s + interval '%2$d' second"
                     + " from " + NAME + " where 1 = 0",
             "update " + NAME + " set expires_at = %1$s + interval '%2$d' second where 1 = 0",
             "delete from " + NAME + " where 1 = 0");
@@ -64,10 +64,10 @@ final class IdempotencyTable {
     }
 
     /** Returns false if the database reports that there is such a row already. */
-    boolean insert(Connection connection, String topic, String deliveryId) throws SQLException {
+    boolean insert(Connection connection, String topic, String uniqueId) throws SQLException {
         String product = product(connection);
         // Without this clause a duplicate is an error, also in the log of the server.
-        String onConflict = product.equals("PostgreSQL") ? " on conflict (topic, delivery_id) do nothing" : "";
+        String onConflict = product.equals("PostgreSQL") ? " on conflict (topic, unique_id) do nothing" : "";
         try (PreparedStatement insert =
                 connection.prepareStatement(INSERT.formatted(now(product), seconds) + onConflict)) {
             if (!product.equals("H2")) {
@@ -75,27 +75,27 @@ final class IdempotencyTable {
                 // anyway.
                 insert.setQueryTimeout(LOCK_SECONDS);
             }
-            bind(insert, topic, bytes(deliveryId));
+            bind(insert, topic, bytes(uniqueId));
             return insert.executeUpdate() == 1;
         }
     }
 
     /** Begins the time of a row anew; returns false if it is gone. */
-    boolean confirm(Connection connection, String topic, String deliveryId) throws SQLException {
+    boolean confirm(Connection connection, String topic, String uniqueId) throws SQLException {
         try (PreparedStatement update =
                 connection.prepareStatement(CONFIRM.formatted(now(product(connection)), seconds))) {
-            bind(update, topic, bytes(deliveryId));
+            bind(update, topic, bytes(uniqueId));
             if (update.executeUpdate() == 1) {
                 return true;
             }
         }
         // MySQL with useAffectedRows counts changed rows, and the time may be the one that the row has already.
-        return contains(connection, topic, deliveryId);
+        return contains(connection, topic, uniqueId);
     }
 
-    boolean contains(Connection connection, String topic, String deliveryId) throws SQLException {
+    boolean contains(Connection connection, String topic, String uniqueId) throws SQLException {
         try (PreparedStatement select = connection.prepareStatement(FIND)) {
-            bind(select, topic, bytes(deliveryId));
+            bind(select, topic, bytes(uniqueId));
             try (ResultSet row = select.executeQuery()) {
                 return row.next();
             }
@@ -107,7 +107,7 @@ final class IdempotencyTable {
         List<Row> expired = expired(connection, limit);
         try (PreparedStatement delete = connection.prepareStatement(DELETE.formatted(now(product(connection))))) {
             for (Row row : expired) {
-                bind(delete, row.topic, row.deliveryId);
+                bind(delete, row.topic, row.uniqueId);
                 delete.addBatch();
             }
             delete.executeBatch();
@@ -125,7 +125,7 @@ final class IdempotencyTable {
                 expired.add(new Row(rows.getString(1), rows.getBytes(2)));
             }
             expired.sort(
-                    Comparator.comparing((Row row) -> row.topic).thenComparing(row -> row.deliveryId, Arrays::compare));
+                    Comparator.comparing((Row row) -> row.topic).thenComparing(row -> row.uniqueId, Arrays::compare));
             return expired;
         }
     }
@@ -143,23 +143,23 @@ final class IdempotencyTable {
         return connection.getMetaData().getDatabaseProductName();
     }
 
-    private static void bind(PreparedStatement statement, String topic, byte[] deliveryId) throws SQLException {
+    private static void bind(PreparedStatement statement, String topic, byte[] uniqueId) throws SQLException {
         statement.setString(1, topic);
-        statement.setBytes(2, deliveryId);
+        statement.setBytes(2, uniqueId);
     }
 
     /** An id may have characters that a text column cannot hold, such as U+0000. */
-    private static byte[] bytes(String deliveryId) {
-        return deliveryId.getBytes(StandardCharsets.UTF_8);
+    private static byte[] bytes(String uniqueId) {
+        return uniqueId.getBytes(StandardCharsets.UTF_8);
     }
 
     private static final class Row {
         private final String topic;
-        private final byte[] deliveryId;
+        private final byte[] uniqueId;
 
-        Row(String topic, byte[] deliveryId) {
+        Row(String topic, byte[] uniqueId) {
             this.topic = topic;
-            this.deliveryId = deliveryId;
+            this.uniqueId = uniqueId;
         }
     }
 }

@@ -115,21 +115,21 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
     }
 
     @Override
-    public boolean runOnce(String topic, String deliveryId, Work handler) throws Exception {
+    public boolean runOnce(String topic, String uniqueId, Work handler) throws Exception {
         TransactionStatus transaction = begin();
         boolean recorded;
         try {
-            recorded = inTransaction(connection -> table.insert(connection, topic, deliveryId));
+            recorded = inTransaction(connection -> table.insert(connection, topic, uniqueId));
         } catch (Throwable failed) {
             rollBack(transaction, failed);
-            if (failed instanceof Exception e && wasHandled(topic, deliveryId, e)) {
+            if (failed instanceof Exception e && wasHandled(topic, uniqueId, e)) {
                 return false;
             }
             throw failed;
         }
         if (!recorded) {
             transactions.rollback(transaction);
-            requireHandled(topic, deliveryId);
+            requireHandled(topic, uniqueId);
             return false;
         }
         try {
@@ -138,7 +138,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
             rollBack(transaction, failed);
             throw failed;
         }
-        commit(transaction, topic, deliveryId);
+        commit(transaction, topic, uniqueId);
         return true;
     }
 
@@ -146,11 +146,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
      * The handler has returned. What the database refuses now may be its fault, such as a constraint that is checked at the commit.
      * A lost connection, a deadlock or a timeout is not.
      */
-    private void commit(TransactionStatus transaction, String topic, String deliveryId) throws SQLException {
+    private void commit(TransactionStatus transaction, String topic, String uniqueId) throws SQLException {
         boolean isConfirmed = false;
         try {
             requireCommit(transaction);
-            confirm(topic, deliveryId);
+            confirm(topic, uniqueId);
             isConfirmed = true;
             transactions.commit(transaction);
         } catch (Exception failed) {
@@ -178,10 +178,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
     }
 
     /** An insert without a row and without an error is a duplicate only if there is a row. A trigger may have refused it. */
-    private void requireHandled(String topic, String deliveryId) {
+    private void requireHandled(String topic, String uniqueId) {
         IllegalStateException refused = new IllegalStateException("The table " + TABLE
                 + " did not accept the record of a message, and does not contain it. Check its triggers");
-        if (!wasHandled(topic, deliveryId, refused)) {
+        if (!wasHandled(topic, uniqueId, refused)) {
             throw refused;
         }
     }
@@ -190,8 +190,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
      * The row must still be there before the commit. After a deadlock some databases roll back the whole transaction, and a handler
      * that repeats its statement would commit its effects without the row. Its age counts from here.
      */
-    private void confirm(String topic, String deliveryId) throws SQLException {
-        if (!inTransaction(connection -> table.confirm(connection, topic, deliveryId))) {
+    private void confirm(String topic, String uniqueId) throws SQLException {
+        if (!inTransaction(connection -> table.confirm(connection, topic, uniqueId))) {
             throw new IllegalStateException("The database has rolled back the record of the message, and the earlier"
                     + " effects of its handler. Let exceptions of the database leave the handler");
         }
@@ -226,11 +226,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
         }
     }
 
-    private boolean wasHandled(String topic, String deliveryId, Exception cause) {
+    private boolean wasHandled(String topic, String uniqueId, Exception cause) {
         try {
             TransactionStatus transaction = begin();
             try {
-                return isRecorded(topic, deliveryId);
+                return isRecorded(topic, uniqueId);
             } finally {
                 transactions.rollback(transaction);
             }
@@ -240,8 +240,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
         }
     }
 
-    private boolean isRecorded(String topic, String deliveryId) throws SQLException {
-        return inTransaction(connection -> table.contains(connection, topic, deliveryId));
+    private boolean isRecorded(String topic, String uniqueId) throws SQLException {
+        return inTransaction(connection -> table.contains(connection, topic, uniqueId));
     }
 
     /** The connection of the present transaction. On another one a row would not be committed together with the effects. */

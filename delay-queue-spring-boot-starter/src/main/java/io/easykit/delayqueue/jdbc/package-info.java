@@ -1,4 +1,4 @@
-/** What the delay queue keeps in the application's database. */
+/** What the delay queue keeps in the application's database. No type is API; all may change in any release. */
 @NullMarked
 package io.easykit.delayqueue.jdbc;
 

@@ -47,7 +47,7 @@ final class IdempotentListener {
                             : "Put @Primary on the one to use.");
         }
         if (where.isType()) {
-            return (topic, deliveryId, handler) -> {
+            return (topic, uniqueId, handler) -> {
                 throw new IllegalStateException("This listener is only checked, in a start that fails");
             };
         }

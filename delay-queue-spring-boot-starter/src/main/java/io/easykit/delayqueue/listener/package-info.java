@@ -1,4 +1,8 @@
-/** Finds annotated methods, checks them, and runs them as listeners. */
+/**
+ * Finds annotated methods, checks them, and runs them as listeners.
+ *
+ * <p>Only {@link DelayListenerRegistry} is API; the others may change in any release.
+ */
 @NullMarked
 package io.easykit.delayqueue.listener;
 

@@ -1,4 +1,4 @@
-/** Observations of sends and of calls of handlers, and their spans. */
+/** Observations of sends and of calls of handlers, and their spans. No type is API; all may change in any release. */
 @NullMarked
 package io.easykit.delayqueue.observation;
 

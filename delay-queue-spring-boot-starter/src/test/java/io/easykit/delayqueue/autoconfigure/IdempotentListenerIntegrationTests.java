@@ -22,6 +22,7 @@ import io.easykit.test.StartFailure;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -31,6 +32,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -38,6 +40,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
@@ -170,8 +173,8 @@ class IdempotentListenerIntegrationTests {
     @Test
     void takesAStoreOfTheApplication() {
         List<String> keys = new CopyOnWriteArrayList<>();
-        IdempotencyStore own = (topic, deliveryId, handler) -> {
-            keys.add(deliveryId);
+        IdempotencyStore own = (topic, uniqueId, handler) -> {
+            keys.add(uniqueId);
             return false;
         };
         runner.withBean(IdempotencyStore.class, () -> own)
@@ -242,6 +245,22 @@ class IdempotentListenerIntegrationTests {
                 runner.withBean(Counting.class).withPropertyValues("delay-queue.idempotency.initialize-schema=never"),
                 "the table delay_queue_handled cannot be used",
                 "Set delay-queue.idempotency.initialize-schema to always");
+    }
+
+    @Test
+    void refusesADatabaseThatTakesNoWrites(@TempDir Path directory) {
+        String url = "jdbc:h2:file:" + directory.resolve("shop");
+        JdbcClient.create(new DriverManagerDataSource(url, "sa", ""))
+                .sql("runscript from 'classpath:io/easykit/delayqueue/jdbc/idempotency-h2.sql'")
+                .update();
+        refuses(
+                runner.withBean(Counting.class)
+                        .withPropertyValues(
+                                "delay-queue.idempotency.initialize-schema=never",
+                                "spring.datasource.username=sa",
+                                "spring.datasource.url=" + url + ";ACCESS_MODE_DATA=r"),
+                "the table delay_queue_handled cannot be used",
+                "The database accepts no writes");
     }
 
     @Test

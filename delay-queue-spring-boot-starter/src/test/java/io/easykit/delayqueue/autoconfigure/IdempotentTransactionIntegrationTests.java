@@ -105,7 +105,7 @@ class IdempotentTransactionIntegrationTests {
 
     @Test
     void doesNotKnowTheTransactionManagerOfAnotherStore() {
-        IdempotencyStore own = (topic, deliveryId, handler) -> false;
+        IdempotencyStore own = (topic, uniqueId, handler) -> false;
         runner.withBean(IdempotencyStore.class, () -> own)
                 .withBean(OfTheMethod.class)
                 .run(context -> assertThat(context).hasNotFailed());

@@ -388,7 +388,7 @@ class JdbcIdempotencyStoreTests {
         String url = "jdbc:h2:mem:" + UUID.randomUUID();
         JdbcClient admin = JdbcClient.create(new DriverManagerDataSource(url + ";DB_CLOSE_DELAY=-1"));
         admin.sql(
-                        "create table delay_queue_handled (topic varchar(128), delivery_id varbinary(600), expires_at timestamp(3))")
+                        "create table delay_queue_handled (topic varchar(128), unique_id varbinary(600), expires_at timestamp(3))")
                 .update();
         admin.sql("create user shop password 'x'").update();
         admin.sql("grant select, insert, update, delete on delay_queue_handled to shop")
