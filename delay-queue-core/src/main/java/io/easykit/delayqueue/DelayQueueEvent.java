@@ -3,8 +3,11 @@ package io.easykit.delayqueue;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Something that happened on this node, for meters, logs, and application events. */
-public sealed interface DelayQueueEvent {
+/**
+ * Something that happened on this node, for meters, logs, and application events. Further kinds of events may be added in a minor
+ * version.
+ */
+public interface DelayQueueEvent {
 
     String topic();
 

@@ -1,4 +1,4 @@
-/** Reflection on the types of keys and values. */
+/** Reflection on the types of keys and values. No type is API; all may change in any release. */
 @NullMarked
 package io.easykit.cache.type;
 

@@ -1,4 +1,4 @@
-/** Settings and auto-configuration of the console, for Spring MVC and WebFlux. */
+/** Settings and auto-configuration of the console, for Spring MVC and WebFlux. No type is API; all may change in any release. */
 @NullMarked
 package io.easykit.console.autoconfigure;
 
