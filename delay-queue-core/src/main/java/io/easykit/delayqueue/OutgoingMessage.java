@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,56 +25,72 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * OutgoingMessage.of("order-close", new CloseOrder(id)).after(Duration.ofMinutes(30)).id("close-" + id)
  * }</pre>
- *
- * @param topic   topic to send to
- * @param payload any object that the codec encodes
- * @param due     due time; at once by default
- * @param id      id chosen by the sender, or null for a generated one
- * @param headers names and values
- * @param retry   the message's own retry policy, or null for that of its listener
- * @param phase   when to store it in a transaction, or null for the template's phase
- * @param payloadType type to encode the payload as, or null for its class
- * @param sendTimeout maximum time to wait for a store that is away, or null for the template's
- * @param replicaWait replicas that have to confirm the message, or null for the topic's
- * @param orderingKey key of messages that run one after the other, or null
  */
-public record OutgoingMessage(
-        String topic,
-        Object payload,
-        DueTime due,
-        @Nullable String id,
-        Map<String, String> headers,
-        @Nullable RetryPolicy retry,
-        @Nullable SendPhase phase,
-        @Nullable Type payloadType,
-        @Nullable Duration sendTimeout,
-        @Nullable ReplicaWait replicaWait,
-        @Nullable String orderingKey) {
+public final class OutgoingMessage {
 
     private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
-    public OutgoingMessage {
-        Objects.requireNonNull(topic, "A message without a topic: give the topic that its listener names.");
-        Objects.requireNonNull(due, "A message without a due time: give one, or send it with a delay.");
-        Objects.requireNonNull(headers, "A message with null for its headers: give an empty map, or leave them out.");
-        if (payload == null) {
-            throw new IllegalArgumentException("A message to topic '" + topic
-                    + "' has no payload, which no listener could be given: send a value, such as the id of"
-                    + " what it is about.");
+    private final String topic;
+    private final Object payload;
+    private final DueTime due;
+    private final @Nullable String id;
+    private final Map<String, String> headers;
+    private final @Nullable RetryPolicy retry;
+    private final @Nullable SendPhase phase;
+    private final @Nullable Type payloadType;
+    private final @Nullable Duration sendTimeout;
+    private final @Nullable ReplicaWait replicaWait;
+    private final @Nullable String orderingKey;
+
+    private OutgoingMessage(Draft draft) {
+        this.topic = draft.topic;
+        this.payload = draft.payload;
+        this.due = draft.due;
+        this.id = draft.id;
+        draft.headers.forEach((name, value) -> NameRules.requireHeader(topic, name, value));
+        this.headers = Collections.unmodifiableMap(new LinkedHashMap<>(draft.headers));
+        this.retry = draft.retry;
+        this.phase = draft.phase;
+        this.payloadType = draft.payloadType;
+        this.sendTimeout = draft.sendTimeout;
+        this.replicaWait = draft.replicaWait;
+        this.orderingKey = draft.orderingKey;
+    }
+
+    /** The values of the next copy. */
+    private static final class Draft {
+
+        private final String topic;
+        private final Object payload;
+        private DueTime due = DueTime.after(Duration.ZERO);
+        private @Nullable String id;
+        private Map<String, String> headers = Map.of();
+        private @Nullable RetryPolicy retry;
+        private @Nullable SendPhase phase;
+        private @Nullable Type payloadType;
+        private @Nullable Duration sendTimeout;
+        private @Nullable ReplicaWait replicaWait;
+        private @Nullable String orderingKey;
+
+        Draft(String topic, Object payload) {
+            this.topic = topic;
+            this.payload = payload;
         }
-        if (id != null) {
-            NameRules.requireOwnId(id);
-        }
-        if (orderingKey != null) {
-            NameRules.requireOrderingKey(orderingKey);
-        }
-        if (sendTimeout != null && !isPossible(sendTimeout)) {
-            throw new IllegalArgumentException("A send timeout of " + DurationText.of(sendTimeout)
-                    + " of a message to topic '" + LogText.of(topic) + "' is not possible: give zero to "
-                    + DurationText.of(LONGEST_SEND_TIMEOUT) + ".");
-        }
-        headers.forEach((name, value) -> requireHeader(topic, name, value));
-        headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+    }
+
+    private OutgoingMessage with(Consumer<Draft> change) {
+        Draft draft = new Draft(topic, payload);
+        draft.due = due;
+        draft.id = id;
+        draft.headers = headers;
+        draft.retry = retry;
+        draft.phase = phase;
+        draft.payloadType = payloadType;
+        draft.sendTimeout = sendTimeout;
+        draft.replicaWait = replicaWait;
+        draft.orderingKey = orderingKey;
+        change.accept(draft);
+        return new OutgoingMessage(draft);
     }
 
     /** Whether this is a possible send timeout: zero to an hour. */
@@ -82,8 +99,13 @@ public record OutgoingMessage(
     }
 
     public static OutgoingMessage of(String topic, Object payload) {
-        return new OutgoingMessage(
-                topic, payload, DueTime.after(Duration.ZERO), null, Map.of(), null, null, null, null, null, null);
+        Objects.requireNonNull(topic, "A message without a topic: give the topic that its listener names.");
+        if (payload == null) {
+            throw new IllegalArgumentException("A message to topic '" + topic
+                    + "' has no payload, which no listener could be given: send a value, such as the id of"
+                    + " what it is about.");
+        }
+        return new OutgoingMessage(new Draft(topic, payload));
     }
 
     /** A message to a declared topic. */
@@ -104,21 +126,17 @@ public record OutgoingMessage(
 
     /** Due a while after the store has taken it, by the store's clock. */
     public OutgoingMessage after(Duration delay) {
-        return with(DueTime.after(delay));
+        return with(draft -> draft.due = DueTime.after(delay));
     }
 
     /** Due at an instant, by the store's clock. One that has passed is due at once. */
     public OutgoingMessage at(Instant instant) {
-        return with(DueTime.at(instant));
+        return with(draft -> draft.due = DueTime.at(instant));
     }
 
-    /**
-     * Due at the instant of a date with a time zone, by the store's clock. It stays that instant if the rules of the zone
-     * change later.
-     */
+    /** Due at the instant of a date, by the store's clock. It stays that instant if the rules of the zone change later. */
     public OutgoingMessage at(ZonedDateTime date) {
-        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
-        return at(date.toInstant());
+        return with(draft -> draft.due = DueTime.at(date));
     }
 
     /**
@@ -126,16 +144,12 @@ public record OutgoingMessage(
      * times the earlier one counts.
      */
     public OutgoingMessage at(LocalDateTime date, ZoneId zone) {
-        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
-        Objects.requireNonNull(
-                zone, "A local due time without a zone: give one, such as ZoneId.of(\"Asia/Shanghai\").");
-        return at(ZonedDateTime.of(date, zone));
+        return with(draft -> draft.due = DueTime.at(date, zone));
     }
 
     /** An own id, 1 to 256 bytes: while a message with this id is live, another one with the same id is not stored. */
     public OutgoingMessage id(String ownId) {
-        return new OutgoingMessage(
-                topic, payload, due, ownId, headers, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+        return with(draft -> draft.id = NameRules.requireOwnId(ownId));
     }
 
     /**
@@ -146,25 +160,11 @@ public record OutgoingMessage(
      * @param key 1 to 128 bytes, without {@code ~}
      */
     public OutgoingMessage orderingKey(String key) {
-        return new OutgoingMessage(
-                topic,
-                payload,
-                due,
-                id,
-                headers,
-                retry,
-                phase,
-                payloadType,
-                sendTimeout,
-                replicaWait,
-                NameRules.requireOrderingKey(key));
+        return with(draft -> draft.orderingKey = NameRules.requireOrderingKey(key));
     }
 
     public OutgoingMessage header(String name, String value) {
-        Map<String, String> more = new LinkedHashMap<>(headers);
-        more.put(name, value);
-        return new OutgoingMessage(
-                topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+        return headers(Collections.singletonMap(name, value));
     }
 
     /** Adds headers. One of the same name is replaced. */
@@ -172,18 +172,15 @@ public record OutgoingMessage(
         Objects.requireNonNull(others, "A message with null for its headers: give an empty map, or leave them out.");
         Map<String, String> more = new LinkedHashMap<>(headers);
         more.putAll(others);
-        return new OutgoingMessage(
-                topic, payload, due, id, more, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+        return with(draft -> draft.headers = more);
     }
 
     public OutgoingMessage retry(RetryPolicy policy) {
-        return new OutgoingMessage(
-                topic, payload, due, id, headers, policy, phase, payloadType, sendTimeout, replicaWait, orderingKey);
+        return with(draft -> draft.retry = policy);
     }
 
     public OutgoingMessage phase(SendPhase sendPhase) {
-        return new OutgoingMessage(
-                topic, payload, due, id, headers, retry, sendPhase, payloadType, sendTimeout, replicaWait, orderingKey);
+        return with(draft -> draft.phase = sendPhase);
     }
 
     /**
@@ -192,8 +189,7 @@ public record OutgoingMessage(
      * {@link #of(String, Object, PayloadType)}.
      */
     public OutgoingMessage payloadType(Type type) {
-        return new OutgoingMessage(
-                topic, payload, due, id, headers, retry, phase, type, sendTimeout, replicaWait, orderingKey);
+        return with(draft -> draft.payloadType = type);
     }
 
     /**
@@ -202,8 +198,12 @@ public record OutgoingMessage(
      * timeout of the messages holds for all of them.
      */
     public OutgoingMessage sendTimeout(Duration timeout) {
-        return new OutgoingMessage(
-                topic, payload, due, id, headers, retry, phase, payloadType, timeout, replicaWait, orderingKey);
+        if (!isPossible(timeout)) {
+            throw new IllegalArgumentException("A send timeout of " + DurationText.of(timeout)
+                    + " of a message to topic '" + LogText.of(topic) + "' is not possible: give zero to "
+                    + DurationText.of(LONGEST_SEND_TIMEOUT) + ".");
+        }
+        return with(draft -> draft.sendTimeout = timeout);
     }
 
     /**
@@ -216,23 +216,61 @@ public record OutgoingMessage(
 
     /** As {@link #waitForReplicas(int)}, with a timeout. */
     public OutgoingMessage waitForReplicas(ReplicaWait wait) {
-        return new OutgoingMessage(
-                topic, payload, due, id, headers, retry, phase, payloadType, sendTimeout, wait, orderingKey);
+        return with(draft -> draft.replicaWait = wait);
     }
 
-    private static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
-        if (name == null || value == null) {
-            throw new IllegalArgumentException("Header '" + (name == null ? null : LogText.of(name))
-                    + "' of a message to topic '" + LogText.of(topic) + "' has "
-                    + (value == null ? "the value null" : "no name")
-                    + ": give it a name and a value, or leave it out.");
-        }
-        if (!NameRules.isWellFormed(name) || !NameRules.isWellFormed(value)) {
-            throw new IllegalArgumentException(
-                    "Header '" + LogText.of(name) + "' of a message to topic '" + LogText.of(topic)
-                            + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it"
-                            + " whole characters.");
-        }
+    public String topic() {
+        return topic;
+    }
+
+    /** Any object that the codec encodes. */
+    public Object payload() {
+        return payload;
+    }
+
+    /** At once by default. */
+    public DueTime due() {
+        return due;
+    }
+
+    /** Chosen by the sender; null for a generated one. */
+    public @Nullable String id() {
+        return id;
+    }
+
+    /** Names and values. The map cannot be changed. */
+    public Map<String, String> headers() {
+        return headers;
+    }
+
+    /** The message's own retry policy; null for that of its listener. */
+    public @Nullable RetryPolicy retry() {
+        return retry;
+    }
+
+    /** When it is stored in a transaction; null for the template's phase. */
+    public @Nullable SendPhase phase() {
+        return phase;
+    }
+
+    /** The type to encode the payload as; null for its class. */
+    public @Nullable Type payloadType() {
+        return payloadType;
+    }
+
+    /** Maximum time to wait for a store that is away; null for the template's. */
+    public @Nullable Duration sendTimeout() {
+        return sendTimeout;
+    }
+
+    /** Replicas that have to confirm the message; null for the topic's. */
+    public @Nullable ReplicaWait replicaWait() {
+        return replicaWait;
+    }
+
+    /** Key of messages that run one after the other; null for none. */
+    public @Nullable String orderingKey() {
+        return orderingKey;
     }
 
     /** Without payload and header values: they do not belong in logs. */
@@ -244,11 +282,6 @@ public record OutgoingMessage(
                 + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase
                 + ", sendTimeout=" + sendTimeout + ", replicaWait=" + replicaWait + ", orderingKey="
                 + (orderingKey == null ? null : LogText.of(orderingKey)) + "]";
-    }
-
-    private OutgoingMessage with(DueTime time) {
-        return new OutgoingMessage(
-                topic, payload, time, id, headers, retry, phase, payloadType, sendTimeout, replicaWait, orderingKey);
     }
 
     /**
@@ -294,11 +327,7 @@ public record OutgoingMessage(
 
         private final Type type;
 
-        /**
-         * Reads the type from the subclass.
-         *
-         * @throws IllegalArgumentException if the subclass names no type
-         */
+        /** @throws IllegalArgumentException if the subclass names no type */
         protected PayloadType() {
             if (!(getClass().getGenericSuperclass() instanceof ParameterizedType parameterized)) {
                 throw new IllegalArgumentException(

@@ -19,7 +19,10 @@ public record SendResult(String topic, String id, @Nullable SendOutcome outcome,
         this(topic, id, outcome, null);
     }
 
-    /** Whether the message is kept back until its transaction ends. */
+    /**
+     * Whether there is no outcome: the message is kept back until its transaction ends. In a {@link BatchSendException} it was not
+     * stored, or the store has not answered.
+     */
     public boolean isPending() {
         return outcome == null;
     }

@@ -158,15 +158,15 @@ final class RolledBackSends implements AutoCloseable {
 
     private synchronized List<Stored> take(ShardKey shard) {
         Queue<Stored> queue = waiting.getOrDefault(shard, new ArrayDeque<>());
-        List<Stored> permits = new ArrayList<>();
-        while (!queue.isEmpty() && permits.size() < QueueStore.MAX_BATCH) {
-            permits.add(queue.remove());
+        List<Stored> taken = new ArrayList<>();
+        while (!queue.isEmpty() && taken.size() < QueueStore.MAX_BATCH) {
+            taken.add(queue.remove());
         }
         if (queue.isEmpty()) {
             waiting.remove(shard);
         }
-        size -= permits.size();
-        return permits;
+        size -= taken.size();
+        return taken;
     }
 
     private static void warnOfDelivered(ShardKey shard, List<Stored> some, List<ChangeOutcome> outcomes) {

@@ -7,6 +7,7 @@ import io.easykit.delayqueue.store.Browsed;
 import io.easykit.delayqueue.store.DeadLetterErrors;
 import io.easykit.delayqueue.store.Position;
 import io.easykit.delayqueue.support.Bytes;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads messages and statistics. */
 final class Inspection {
+
+    /** The order of {@link Position}s, which does not depend on announcements, without making one for each comparison. */
+    private static final Comparator<MemoryMessage> BY_POSITION = Comparator.comparingLong(MemoryMessage::time)
+            .thenComparing(message -> message.id.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     private final MemoryClock clock;
     private final Alerts alerts;
@@ -52,10 +57,9 @@ final class Inspection {
                         .toList());
     }
 
-    /** The order of pages, which does not depend on announcements. */
     private static List<MemoryMessage> ordered(MemoryShard shard, State place) {
         List<MemoryMessage> all = new ArrayList<>(shard.in(place));
-        all.sort(Comparator.comparing(MemoryMessage::position));
+        all.sort(BY_POSITION);
         return all;
     }
 
@@ -85,7 +89,8 @@ final class Inspection {
         return new DeadLetterErrors(
                 all.size(),
                 all.stream()
-                        .filter(message -> after == null || message.position().compareTo(after) > 0)
+                        .dropWhile(
+                                message -> after != null && message.position().compareTo(after) <= 0)
                         .limit(count)
                         .map(message -> new DeadLetterErrors.Entry(
                                 message.position(),

@@ -174,7 +174,12 @@ final class MemoryMessage {
 
     /** A mark is half a millisecond, as in Redis, and a parked message is of the far future. */
     String score() {
-        return (parked ? PARKED + at : at) + (announced ? ".5" : "");
+        return time() + (announced ? ".5" : "");
+    }
+
+    /** The score without the mark. */
+    long time() {
+        return parked ? PARKED + at : at;
     }
 
     Position position() {

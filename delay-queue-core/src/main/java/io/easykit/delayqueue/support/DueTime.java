@@ -2,6 +2,9 @@ package io.easykit.delayqueue.support;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.Objects;
 
 /**
@@ -33,6 +36,20 @@ public record DueTime(boolean relative, long millis) {
     public static DueTime at(Instant instant) {
         Objects.requireNonNull(instant, "A message without a due time: give one, or send it with a delay.");
         return new DueTime(false, Math.max(0, ceilingMillis(Duration.between(Instant.EPOCH, instant))));
+    }
+
+    /** The instant of a date with a time zone. */
+    public static DueTime at(ZonedDateTime date) {
+        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
+        return at(date.toInstant());
+    }
+
+    /** A local date in a time zone, as {@link ZonedDateTime#of(LocalDateTime, ZoneId)}. */
+    public static DueTime at(LocalDateTime date, ZoneId zone) {
+        Objects.requireNonNull(date, "A message without a due time: give one, or send it with a delay.");
+        Objects.requireNonNull(
+                zone, "A local due time without a zone: give one, such as ZoneId.of(\"Asia/Shanghai\").");
+        return at(ZonedDateTime.of(date, zone));
     }
 
     static long ceilingMillis(Duration duration) {

@@ -123,4 +123,24 @@ public final class NameRules {
         }
         return true;
     }
+
+    /**
+     * Checks a header of a message.
+     *
+     * @throws IllegalArgumentException if its name or value is missing, or cannot be written as UTF-8
+     */
+    public static void requireHeader(String topic, @Nullable String name, @Nullable String value) {
+        if (name == null || value == null) {
+            throw new IllegalArgumentException("Header '" + (name == null ? null : LogText.of(name))
+                    + "' of a message to topic '" + LogText.of(topic) + "' has "
+                    + (value == null ? "the value null" : "no name")
+                    + ": give it a name and a value, or leave it out.");
+        }
+        if (!isWellFormed(name) || !isWellFormed(value)) {
+            throw new IllegalArgumentException(
+                    "Header '" + LogText.of(name) + "' of a message to topic '" + LogText.of(topic)
+                            + "' has an unpaired surrogate in its name or value, which UTF-8 cannot hold: give it"
+                            + " whole characters.");
+        }
+    }
 }

@@ -310,7 +310,9 @@ class ScriptFaultTests {
             way.call.accept(shard.store, redriven);
 
             Set<String> ids = redriven.stream().map(Lease::id).collect(Collectors.toSet());
-            assertThat(shard.store.browse(KEY, new Browse(State.DEAD, false, null, 10, 0)).entries())
+            assertThat(shard.store
+                            .browse(KEY, new Browse(State.DEAD, false, null, 10, 0))
+                            .entries())
                     .as("stopped at command %d", command)
                     .noneMatch(entry -> ids.contains(entry.id()));
             for (String id : ids) {
