@@ -3,6 +3,7 @@ package io.easykit.cache;
 import io.easykit.cache.type.DeclaredPart;
 import io.easykit.cache.type.KeyText;
 import io.easykit.cache.type.UnfitKeyException;
+import io.easykit.cache.type.VisibleText;
 import java.lang.reflect.Type;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -93,7 +94,7 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     public static CacheKey<?> named(String clusterId, String name) {
         int end = name.indexOf("::");
         if (end < 0) {
-            throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry.");
+            throw new InvalidCacheKeyException("'" + VisibleText.of(name) + "' is not the name of an entry.");
         }
         requireText(name);
         // CP: no old value is served after an update of it is prepared.
@@ -111,12 +112,12 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     public static <V> CacheKey<V> named(CacheSpec<V> spec, String name) {
         String begin = spec.prefix() + "::";
         if (name.equals(nameOfAll(spec.prefix()))) {
-            throw new InvalidCacheKeyException("'" + name + "' stands for all entries of '" + spec.prefix()
-                    + "', and is not the name of one. Clear the cache instead.");
+            throw new InvalidCacheKeyException("'" + VisibleText.of(name) + "' stands for all entries of '"
+                    + spec.prefix() + "', and is not the name of one. Clear the cache instead.");
         }
         if (!name.startsWith(begin)) {
-            throw new InvalidCacheKeyException("'" + name + "' is not the name of an entry of '" + spec.prefix()
-                    + "'. Such a name begins with '" + begin + "'.");
+            throw new InvalidCacheKeyException("'" + VisibleText.of(name) + "' is not the name of an entry of '"
+                    + spec.prefix() + "'. Such a name begins with '" + begin + "'.");
         }
         requireText(name);
         return new CacheKey<>(spec, name);
@@ -163,9 +164,10 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
         return order != 0 ? order : spec.clusterId().compareTo(other.spec.clusterId());
     }
 
+    /** For log lines and messages: control characters are escaped, and a long name is cut. */
     @Override
     public String toString() {
-        return all ? "all of '" + spec.prefix() + "'" : name;
+        return all ? "all of '" + spec.prefix() + "'" : VisibleText.of(name);
     }
 
     /**

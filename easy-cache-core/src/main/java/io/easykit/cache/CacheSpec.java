@@ -125,23 +125,36 @@ public final class CacheSpec<V> {
     }
 
     /**
-     * The key of one entry.
+     * The key of one entry, of one part.
      *
-     * @param parts texts, numbers, booleans, enums, UUIDs, dates, locales, lists and optionals of these, records of
-     *     these, and objects whose fields are all final and of these
-     * @throws InvalidCacheKeyException if there is no part, one is null, or one is of another type
+     * @param part a text, number, boolean, enum, UUID, date, locale, list or optional of these, record of these, or object whose
+     *     fields are all final and of these
+     * @throws InvalidCacheKeyException if the part is null, or is of another type, such as an array
      */
-    public CacheKey<V> key(Object... parts) {
+    public CacheKey<V> key(@Nullable Object part) {
+        return CacheKey.of(this, part);
+    }
+
+    /**
+     * The key of one entry, of several parts.
+     *
+     * @throws InvalidCacheKeyException if a part is null, or is of a type that {@link #key(Object)} does not accept
+     */
+    public CacheKey<V> key(@Nullable Object first, @Nullable Object second, @Nullable Object... more) {
+        @Nullable Object[] parts = new Object[2 + more.length];
+        parts[0] = first;
+        parts[1] = second;
+        System.arraycopy(more, 0, parts, 2, more.length);
         return CacheKey.of(this, parts);
     }
 
     /**
-     * The key of one entry, of one part. Makes the same key as {@link #key(Object...)}, without an array.
+     * The key of one entry, of as many parts as the list has. A list as a single part is {@code key((Object) list)}.
      *
-     * @throws InvalidCacheKeyException if the part is null, or is of another type
+     * @throws InvalidCacheKeyException if there is no part, one is null, or is of a type that {@link #key(Object)} does not accept
      */
-    public CacheKey<V> key(@Nullable Object part) {
-        return CacheKey.of(this, part);
+    public CacheKey<V> keyOf(List<? extends @Nullable Object> parts) {
+        return CacheKey.of(this, parts.toArray());
     }
 
     /**

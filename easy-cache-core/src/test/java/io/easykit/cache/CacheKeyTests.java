@@ -38,15 +38,37 @@ class CacheKeyTests {
     }
 
     @Test
-    void makesTheSameKeyOfOnePartWithAndWithoutAnArray() {
+    void makesTheSameKeyOfPartsAndOfAListOfThem() {
         for (Object part : List.of(42, "a:b", List.of(1, "2"), new Query("a", null))) {
-            assertThat(users.key(part)).isEqualTo(users.key(new Object[] {part}));
+            assertThat(users.key(part)).isEqualTo(users.keyOf(List.of(part)));
         }
-        assertThatThrownBy(() -> users.key((Object) null)).isInstanceOf(InvalidCacheKeyException.class);
+        assertThat(users.key(1, "b")).isEqualTo(users.keyOf(List.of(1, "b")));
+        assertThat(users.key(1, "b", 2L, true)).isEqualTo(users.keyOf(List.of(1, "b", 2L, true)));
+        assertThat(users.key(List.of(1, "b"))).isNotEqualTo(users.keyOf(List.of(1, "b")));
+    }
+
+    /** Neither spreads an array over the parts, as a method with a variable number of arguments would. */
+    @Test
+    void refusesNullAndAnArrayAsTheOnlyPart() {
+        assertThatThrownBy(() -> users.key(null)).isInstanceOf(InvalidCacheKeyException.class);
+        assertThatThrownBy(() -> users.key(new String[] {"a", "b"}))
+                .isInstanceOf(InvalidCacheKeyException.class)
+                .hasMessageContaining("String[]");
+    }
+
+    /** The name stays as it is: it is the key in Redis. */
+    @Test
+    void isTextInOneVisibleLineOfALog() {
+        CacheKey<String> key = users.key("q\n2026 ERROR forged\u001b[2J\u2028\u202e");
+
+        assertThat(key.name()).contains("\n");
+        assertThat(key).hasToString("user::q\\u000A2026 ERROR forged\\u001B\\[2J\\u2028\\u202E");
+        assertThat(users.key("x".repeat(1_000_000)).toString()).hasSizeLessThan(510);
     }
 
     @Test
     void escapesWhatHasAMeaning() {
+        assertThat(users.key("{a}1", "\\(a").name()).isEqualTo("user::\\(a}1:\\\\(a");
         assertThat(users.key("a:b", "[c,d]\\").name()).isEqualTo("user::a\\:b:\\[c\\,d\\]\\\\");
     }
 
@@ -97,8 +119,7 @@ class CacheKeyTests {
                 parts.add(randomPart(random, 2));
             }
             List<Object> whole = List.of(prefix, parts);
-            String text =
-                    CacheSpec.of(prefix, String.class).key(parts.toArray()).name();
+            String text = CacheSpec.of(prefix, String.class).keyOf(parts).name();
             List<Object> former = seen.putIfAbsent(text, whole);
             if (former != null) {
                 assertThat(whole).as("seed %s, key %s", seed, text).isEqualTo(former);
@@ -116,14 +137,14 @@ class CacheKeyTests {
         }
         StringBuilder text = new StringBuilder();
         for (int n = random.nextInt(4); n > 0; n--) {
-            text.append("ab:,[]\\N".charAt(random.nextInt(8)));
+            text.append("ab:,[]\\N{(".charAt(random.nextInt(10)));
         }
         return text.toString();
     }
 
     @Test
     void refusesAKeyWithoutParts() {
-        assertThatThrownBy(users::key)
+        assertThatThrownBy(() -> users.keyOf(List.of()))
                 .isInstanceOf(InvalidCacheKeyException.class)
                 .hasMessageContaining("'user'")
                 .hasMessageContaining("Name at least one");

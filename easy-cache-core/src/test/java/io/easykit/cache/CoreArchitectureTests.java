@@ -1,6 +1,11 @@
 package io.easykit.cache;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +18,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.easykit.test.ArchitectureRules;
+import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -97,6 +103,18 @@ class CoreArchitectureTests {
                         "java..",
                         "org.slf4j",
                         "org.jspecify.annotations"));
+    }
+
+    /** Times are compared with the store's clock only, so a node whose clock is an hour off changes nothing. */
+    @Test
+    void nobodyAsksTheClockOfTheNode() {
+        check(noClasses()
+                .should()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethodWhere(target(owner(assignableTo(Clock.class))))
+                .orShould()
+                .callMethodWhere(target(name("now")).and(target(owner(resideInAPackage("java.time"))))));
     }
 
     @Test

@@ -17,6 +17,7 @@ import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.type.KeyText;
 import io.easykit.cache.type.TypedText;
 import io.easykit.cache.type.UnfitKeyException;
+import io.easykit.cache.type.VisibleText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -158,18 +159,18 @@ final class CacheAdministration implements EasyCacheAdmin {
                     + (parts.size() == 1 ? " was" : " were")
                     + " given. Give each of them, in this order, or the name of the key.");
         }
-        Object[] values = new Object[parts.size()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = value(prefix, parts.get(i), declared.isEmpty() ? null : declared.get(i));
+        List<Object> values = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            values.add(value(prefix, parts.get(i), declared.isEmpty() ? null : declared.get(i)));
         }
-        return cache.spec().key(values);
+        return cache.spec().keyOf(values);
     }
 
     private static Object value(String prefix, String text, @Nullable KeyPart part) {
         try {
             return TypedText.read(text, part == null ? null : part.type());
         } catch (UnfitKeyException unfit) {
-            throw new InvalidCacheKeyException("The key part '" + text + "' of '" + prefix + "' "
+            throw new InvalidCacheKeyException("The key part '" + VisibleText.of(text) + "' of '" + prefix + "' "
                     + (part == null ? "" : "(" + part.text() + ") ") + unfit.getMessage());
         }
     }
@@ -179,7 +180,7 @@ final class CacheAdministration implements EasyCacheAdmin {
         int end = name.indexOf("::");
         if (end < 0) {
             throw new InvalidCacheKeyException(
-                    "'" + name
+                    "'" + VisibleText.of(name)
                             + "' is not the name of an entry. Such a name is a prefix, two colons and the parts, as in user::42.");
         }
         KnownCaches.Known cache = caches.find(clusterId, name.substring(0, end));
@@ -187,7 +188,7 @@ final class CacheAdministration implements EasyCacheAdmin {
         int parts = KeyText.count(name.substring(end + 2));
         if (!cache.mayHaveKeyOf(parts)) {
             throw new InvalidCacheKeyException("A key of '" + cache.spec().prefix() + "' has the parts "
-                    + String.join(" or ", cache.keys()) + ", but '" + name + "' has " + parts
+                    + String.join(" or ", cache.keys()) + ", but '" + VisibleText.of(name) + "' has " + parts
                     + ". Give the whole name, as an explanation or Redis shows it.");
         }
         return key;

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.ValueCodec;
+import io.easykit.cache.type.VisibleText;
 import java.io.PrintWriter;
 import java.io.Writer;
 
@@ -9,10 +10,10 @@ final class ErrorText {
 
     private ErrorText() {}
 
-    /** Type and message. */
+    /** Type and message, in one visible line. */
     static String of(Throwable error) {
         try {
-            return error.toString();
+            return VisibleText.of(error.toString());
         } catch (Throwable own) {
             return error.getClass().getName() + " (its own methods throw "
                     + own.getClass().getName() + ")";

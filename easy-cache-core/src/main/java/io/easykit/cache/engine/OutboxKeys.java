@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.store.Outbox.Message;
+import io.easykit.cache.type.VisibleText;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,8 +40,8 @@ final class OutboxKeys {
                 log.warn(
                         "Message {} in the outbox names no entry: '{}'. It is skipped; further ones are skipped without a log"
                                 + " line. Check which other program writes to that table.",
-                        message.id(),
-                        name);
+                        VisibleText.of(message.id()),
+                        VisibleText.of(name));
             }
         }
     }

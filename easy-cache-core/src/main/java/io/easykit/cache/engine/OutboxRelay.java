@@ -7,6 +7,7 @@ import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.time.EngineTime.Scheduler;
+import io.easykit.cache.type.VisibleText;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
@@ -206,7 +207,7 @@ final class OutboxRelay {
                 log.warn(
                         "The outbox cannot be read: {}. Until it can be read, invalidations of nodes that do not reach Redis"
                                 + " '{}' are delivered late. Check the database and the table.",
-                        failed.getMessage(),
+                        VisibleText.of(String.valueOf(failed.getMessage())),
                         delivery.clusterId());
             }
         } catch (Throwable fault) {

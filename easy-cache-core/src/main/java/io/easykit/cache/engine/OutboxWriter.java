@@ -3,6 +3,7 @@ package io.easykit.cache.engine;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.store.OutboxException;
+import io.easykit.cache.type.VisibleText;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -216,7 +217,7 @@ final class OutboxWriter {
                     "Invalidations for Redis '{}' cannot be written to the outbox: {}. They are kept in memory"
                             + " and lost if this process ends before Redis is back. Check the database.",
                     clusterId,
-                    failed.getMessage());
+                    VisibleText.of(String.valueOf(failed.getMessage())));
         }
     }
 

@@ -255,7 +255,7 @@ final class StoppedCluster {
         }
         for (Pending one : pending.all()) {
             boolean written = outbox != null && !outbox.unwritten().contains(one.key());
-            (written ? recorded : lost).add(one.key().name());
+            (written ? recorded : lost).add(one.key().toString());
         }
         if (!recorded.isEmpty() && !reportedRecorded) {
             reportedRecorded = true;

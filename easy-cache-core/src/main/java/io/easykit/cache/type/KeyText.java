@@ -114,7 +114,12 @@ public final class KeyText {
         requireText(part);
         int copied = 0;
         for (int i = 0; i < part.length(); i++) {
-            if (isReserved(part.charAt(i))) {
+            char c = part.charAt(i);
+            if (c == '{') {
+                // A Redis Cluster puts all keys with one text in braces on one master.
+                text.append(part, copied, i).append("\\(");
+                copied = i + 1;
+            } else if (isReserved(c)) {
                 text.append(part, copied, i).append('\\');
                 copied = i;
             }

@@ -30,7 +30,7 @@ final class KeyExpression {
 
     /** @throws io.easykit.cache.InvalidCacheKeyException if a part is null, or has no stable text */
     <V> CacheKey<V> of(CacheSpec<V> spec, Call call) {
-        return parts.length == 1 ? spec.key(parts[0].evaluate(call)) : spec.key(values(call));
+        return parts.length == 1 ? spec.key(parts[0].evaluate(call)) : spec.keyOf(Arrays.asList(values(call)));
     }
 
     /** As {@link #of}, but null if a part is null. */
@@ -39,7 +39,7 @@ final class KeyExpression {
         if (Arrays.asList(values).contains(null)) {
             return null;
         }
-        return values.length == 1 ? spec.key(values[0]) : spec.key(values);
+        return values.length == 1 ? spec.key(values[0]) : spec.keyOf(Arrays.asList(values));
     }
 
     private @Nullable Object[] values(Call call) {

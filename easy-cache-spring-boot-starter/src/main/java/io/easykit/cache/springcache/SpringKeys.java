@@ -4,6 +4,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.InvalidCacheKeyException;
 import java.lang.reflect.Field;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cache.interceptor.SimpleKey;
 
@@ -38,13 +39,8 @@ final class SpringKeys {
         return switch (parameters.length) {
             case 0 -> spec.key((Object) Mark.NO_PARAMETER);
             case 1 -> spec.key(Mark.ONE_PARAMETER, part(parameters[0]));
-            default -> {
-                Object[] parts = new Object[parameters.length];
-                for (int i = 0; i < parts.length; i++) {
-                    parts[i] = part(parameters[i]);
-                }
-                yield spec.key(parts);
-            }
+            default ->
+                spec.keyOf(Arrays.stream(parameters).map(SpringKeys::part).toList());
         };
     }
 
