@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -133,9 +134,10 @@ class ShopIntegrationTests {
     @Test
     void takesNoMoreThanThereIs() {
         shop.put("/stocks/SKU-3", "{\"quantity\": 10}");
+        Executor threads = task -> new Thread(task).start();
         List<CompletableFuture<ShopClient.Answer>> takings = IntStream.range(0, 30)
-                .mapToObj(any ->
-                        CompletableFuture.supplyAsync(() -> shop.post("/stocks/SKU-3/take", "{\"quantity\": 1}")))
+                .mapToObj(any -> CompletableFuture.supplyAsync(
+                        () -> shop.post("/stocks/SKU-3/take", "{\"quantity\": 1}"), threads))
                 .toList();
         List<ShopClient.Answer> answers =
                 takings.stream().map(CompletableFuture::join).toList();

@@ -155,7 +155,8 @@ class DeadLetterTests {
                 .shardOf(DeadLetterNotice.id(queue.memory.find(SHARD, dead).orElseThrow()))
                 .equals(NOTICES));
 
-        queue.time.advance(Duration.ofMinutes(15));
+        queue.time.pass(Duration.ofMinutes(14));
+        queue.time.advance(MINUTE);
         queue.line.planCall((method, shard) -> Fault.NONE);
         queue.time.advance(MINUTE);
         assertThat(seenIds()).containsExactlyInAnyOrder(ids);
@@ -449,21 +450,21 @@ class DeadLetterTests {
 
     @Test
     void repeatsANoticeUnderTheSameDeliveryId() {
-        List<String> deliveryIds = new ArrayList<>();
+        List<String> uniqueIds = new ArrayList<>();
         die(queue, "a");
         queue.line.plan(method -> method.equals("announced") ? Fault.LOST_REQUEST : Fault.NONE);
         ListenerContainer container = queue.engine.container(
                 ListenerEndpoint.deadLetters("dead", TOPIC, String.class).build(),
-                (DelayMessage<DeadLetter<String>> message) -> deliveryIds.add(message.deliveryId()));
+                (DelayMessage<DeadLetter<String>> message) -> uniqueIds.add(message.uniqueId()));
         container.start();
         queue.time.advance(MINUTE);
         queue.line.heal();
         queue.time.advance(MINUTE);
-        assertThat(deliveryIds).hasSizeGreaterThan(1).containsOnly(deliveryIds.get(0));
+        assertThat(uniqueIds).hasSizeGreaterThan(1).containsOnly(uniqueIds.get(0));
 
         die(queue, "b");
         queue.time.advance(MINUTE);
-        assertThat(Set.copyOf(deliveryIds)).hasSize(2);
+        assertThat(Set.copyOf(uniqueIds)).hasSize(2);
     }
 
     @Test
@@ -493,8 +494,23 @@ class DeadLetterTests {
 
         queue.storeClockOffset.set(-TimeUnit.HOURS.toMicros(5));
         die(queue, "five hours");
-        queue.time.advance(Duration.ofMinutes(65));
+        queue.time.pass(Duration.ofMinutes(65));
+        queue.time.advance(MINUTE);
         assertThat(seenIds()).hasSize(302).contains("five hours");
+    }
+
+    @Test
+    void announcesAtMostAThousandInTenSeconds() {
+        die(queue, IntStream.range(0, 1_100).mapToObj(i -> "m" + i).toArray(String[]::new));
+        listen();
+        for (int second = 0; second < 20 && seen.isEmpty(); second++) {
+            queue.time.advance(SECOND);
+        }
+
+        queue.time.advance(Duration.ofSeconds(5));
+        assertThat(seen).hasSize(1_000);
+        queue.time.advance(Duration.ofSeconds(10));
+        assertThat(seen).hasSize(1_100);
     }
 
     @Test

@@ -8,11 +8,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 class VirtualTimeTests {
@@ -165,6 +165,17 @@ class VirtualTimeTests {
         time.advance(MINUTE);
     }
 
+    /** Not in the common pool, which may have one thread only. */
+    private static Thread start(Runnable task) {
+        Thread thread = new Thread(task);
+        thread.start();
+        return thread;
+    }
+
+    private static boolean waits(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
     @Test
     void letsTwoThreadsAdvanceOneAfterTheOther() throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
@@ -176,13 +187,15 @@ class VirtualTimeTests {
             atOnce.incrementAndGet();
         });
         time.schedule(MINUTE.multipliedBy(2), () -> ran.add("second while " + atOnce.get()));
-        CompletableFuture<Void> first = CompletableFuture.runAsync(() -> time.advance(MINUTE));
+        Thread first = start(() -> time.advance(MINUTE));
         await(inside);
-        CompletableFuture<Void> second = CompletableFuture.runAsync(() -> time.advance(MINUTE));
+        Thread second = start(() -> time.advance(MINUTE));
+        Awaitility.await().until(() -> waits(second));
 
         assertThat(ran).isEmpty();
         goOn.countDown();
-        CompletableFuture.allOf(first, second).get(20, TimeUnit.SECONDS);
+        first.join(20_000);
+        second.join(20_000);
 
         assertThat(ran).containsExactly("second while 1");
         assertThat(time.now()).isEqualTo(START.plus(MINUTE.multipliedBy(2)));

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -303,22 +304,25 @@ class OpenSessionIntegrationTests {
             }
             TransactionTemplate facade = new TransactionTemplate(small.getBean(PlatformTransactionManager.class));
             facade.setReadOnly(true);
+            Executor threads = task -> new Thread(task).start();
             List<CompletableFuture<Void>> readers = new ArrayList<>();
             for (int reader = 0; reader < 8; reader++) {
                 boolean inView = reader % 2 == 0;
-                readers.add(CompletableFuture.runAsync(() -> {
-                    Runnable work = () -> {
-                        rows.findById(ID);
-                        for (long id = ID; id <= 200; id++) {
-                            cached.strong(id);
-                        }
-                    };
-                    if (inView) {
-                        view(small.getBean(OpenEntityManagerInViewInterceptor.class), work);
-                    } else {
-                        facade.executeWithoutResult(status -> work.run());
-                    }
-                }));
+                readers.add(CompletableFuture.runAsync(
+                        () -> {
+                            Runnable work = () -> {
+                                rows.findById(ID);
+                                for (long id = ID; id <= 200; id++) {
+                                    cached.strong(id);
+                                }
+                            };
+                            if (inView) {
+                                view(small.getBean(OpenEntityManagerInViewInterceptor.class), work);
+                            } else {
+                                facade.executeWithoutResult(status -> work.run());
+                            }
+                        },
+                        threads));
             }
             CompletableFuture.allOf(readers.toArray(CompletableFuture[]::new))
                     .orTimeout(20, TimeUnit.SECONDS)

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -169,8 +170,10 @@ class DelayQueueTesterTests {
         for (int i = 0; i < 50; i++) {
             send(i, Duration.ofSeconds(i));
         }
-        CompletableFuture<Void> first = CompletableFuture.runAsync(() -> queue.advance(Duration.ofMinutes(1)));
-        CompletableFuture<Void> second = CompletableFuture.runAsync(() -> queue.advance(Duration.ofMinutes(1)));
+        Executor threads = task -> new Thread(task).start();
+        CompletableFuture<Void> first = CompletableFuture.runAsync(() -> queue.advance(Duration.ofMinutes(1)), threads);
+        CompletableFuture<Void> second =
+                CompletableFuture.runAsync(() -> queue.advance(Duration.ofMinutes(1)), threads);
         CompletableFuture.allOf(first, second).get(20, TimeUnit.SECONDS);
 
         assertThat(queue.now()).isEqualTo(start.plus(Duration.ofMinutes(2)));
