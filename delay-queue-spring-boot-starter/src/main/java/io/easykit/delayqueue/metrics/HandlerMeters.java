@@ -30,9 +30,11 @@ final class HandlerMeters {
     /** @param listeners all listeners of this node; gauges hold it weakly, so the caller keeps it */
     static void register(OwnGauges gauges, Supplier<List<ListenerContainer>> listeners, ListenerEndpoint endpoint) {
         HandlerMeters meters = new HandlerMeters(gauges, listeners, endpoint);
-        meters.handlers("busy", ListenerContainer::busy);
+        meters.handlers("busy", "Calls of a listener that run on this node", ListenerContainer::busy);
         meters.handlers(
-                "places", of -> of.isRunning() && !of.isPaused() ? of.endpoint().concurrency() : 0);
+                "places",
+                "Calls of a listener that this node can run at a time; none while it is paused or stopped",
+                of -> of.isRunning() && !of.isPaused() ? of.endpoint().concurrency() : 0);
         gauges.add(Gauge.builder(
                         "delayqueue.oldest.run",
                         listeners,
@@ -42,10 +44,10 @@ final class HandlerMeters {
                 .tags(meters.tags));
     }
 
-    private void handlers(String state, ToDoubleFunction<ListenerContainer> number) {
-        gauges.add(Gauge.builder("delayqueue.handlers", listeners, of(number))
-                .description("Calls of a listener on this node: running, and possible at a time unless it is paused")
-                .tags(tags.and("state", state)));
+    private void handlers(String what, String description, ToDoubleFunction<ListenerContainer> number) {
+        gauges.add(Gauge.builder("delayqueue.handlers." + what, listeners, of(number))
+                .description(description)
+                .tags(tags));
     }
 
     private ToDoubleFunction<Supplier<List<ListenerContainer>>> of(ToDoubleFunction<ListenerContainer> number) {

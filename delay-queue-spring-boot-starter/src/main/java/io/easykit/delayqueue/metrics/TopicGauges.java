@@ -28,7 +28,7 @@ final class TopicGauges {
     }
 
     private void register() {
-        messages("waiting", TopicStats::waiting);
+        messages("scheduled", stats -> stats.waiting() - stats.due() - stats.parked());
         messages("due", TopicStats::due);
         messages("in_flight", TopicStats::inFlight);
         messages("dead", TopicStats::dead);
@@ -78,7 +78,7 @@ final class TopicGauges {
     private void messages(String state, ToDoubleFunction<TopicStats> number) {
         gauge(
                 "delayqueue.messages",
-                "Messages in Redis, by state; due and parked messages also count as waiting",
+                "Messages in Redis, each in one state",
                 tags.and("state", state),
                 of -> number.applyAsDouble(of.stats(topic)));
     }

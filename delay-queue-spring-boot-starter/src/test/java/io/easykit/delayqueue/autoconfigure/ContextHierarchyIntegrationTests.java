@@ -128,8 +128,8 @@ class ContextHierarchyIntegrationTests {
 
     private static double placesOf(String listener, AssertableApplicationContext context) {
         return context.getBean(MeterRegistry.class)
-                .get("delayqueue.handlers")
-                .tags("listener", listener, "state", "places")
+                .get("delayqueue.handlers.places")
+                .tags("listener", listener)
                 .gauge()
                 .value();
     }
@@ -149,7 +149,7 @@ class ContextHierarchyIntegrationTests {
                                             .value())
                                     .isEqualTo(1);
                             assertThat(registry.get("delayqueue.messages")
-                                            .tags("topic", "orders", "state", "waiting")
+                                            .tags("topic", "orders", "state", "scheduled")
                                             .gauge()
                                             .value())
                                     .isZero();

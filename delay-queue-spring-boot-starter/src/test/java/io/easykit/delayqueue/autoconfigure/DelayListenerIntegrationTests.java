@@ -447,7 +447,7 @@ class DelayListenerIntegrationTests {
                     });
                     await().atMost(Duration.ofSeconds(20))
                             .untilAsserted(() -> assertThat(meters.get("delayqueue.messages")
-                                            .tags("topic", "plain", "state", "waiting")
+                                            .tags("topic", "plain", "state", "scheduled")
                                             .gauge()
                                             .value())
                                     .isEqualTo(1));

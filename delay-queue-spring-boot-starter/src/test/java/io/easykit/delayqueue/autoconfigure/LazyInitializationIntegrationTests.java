@@ -41,7 +41,7 @@ class LazyInitializationIntegrationTests {
         runner.run(context -> {
             MeterRegistry meters = context.getBean(MeterRegistry.class);
             assertThat(meters.find("delayqueue.available").gauge()).isNotNull();
-            assertThat(meters.find("delayqueue.handlers")
+            assertThat(meters.find("delayqueue.handlers.places")
                             .tag("topic", "failing")
                             .gauges())
                     .isNotEmpty();

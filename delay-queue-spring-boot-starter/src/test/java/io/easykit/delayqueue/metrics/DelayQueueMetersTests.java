@@ -89,7 +89,7 @@ class DelayQueueMetersTests {
                 NOW.minusMillis(61_500),
                 Set.of(Kind.DEAD, Kind.NO_CONSUMER),
                 new Counters(36 + acknowledged, acknowledged, 0, 0, 0, 0, 0, 0),
-                0,
+                4,
                 0,
                 new ShardStats.Flow(Duration.ofMillis(20), 5, 0, 0, null));
         ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
@@ -117,14 +117,21 @@ class DelayQueueMetersTests {
         return registry.get(name).tags(tags).gauge().value();
     }
 
+    /** Each message is in one state, so that their sum is their number. */
+    private Map<String, Double> messages() {
+        return registry.find("delayqueue.messages").tags("topic", "orders").gauges().stream()
+                .collect(Collectors.toMap(
+                        gauge -> String.valueOf(gauge.getId().getTag("state")), gauge -> gauge.value()));
+    }
+
     private void later(Duration duration) {
         clock.addAndGet(duration.toNanos());
     }
 
     @Test
     void showsTheStateOfATopic() {
-        assertThat(gauge("delayqueue.messages", "topic", "orders", "state", "waiting"))
-                .isEqualTo(30);
+        assertThat(messages())
+                .isEqualTo(Map.of("scheduled", 16.0, "due", 10.0, "parked", 4.0, "in_flight", 2.0, "dead", 3.0));
         assertThat(gauge("delayqueue.oldest.due", "topic", "orders")).isEqualTo(61.5);
         assertThat(gauge("delayqueue.paused", "topic", "orders")).isEqualTo(1);
         assertThat(gauge("delayqueue.limited", "topic", "orders")).isEqualTo(1);
@@ -141,9 +148,9 @@ class DelayQueueMetersTests {
 
     @Test
     void showsTheListenersOfThisNode() {
-        assertThat(gauge("delayqueue.handlers", "topic", "orders", "listener", "close", "state", "busy"))
+        assertThat(gauge("delayqueue.handlers.busy", "topic", "orders", "listener", "close"))
                 .isZero();
-        assertThat(gauge("delayqueue.handlers", "topic", "orders", "listener", "close", "state", "places"))
+        assertThat(gauge("delayqueue.handlers.places", "topic", "orders", "listener", "close"))
                 .as("it is not started")
                 .isZero();
         assertThat(gauge("delayqueue.oldest.run", "topic", "orders", "listener", "close"))
@@ -185,7 +192,11 @@ class DelayQueueMetersTests {
             String name = meter.getId().getName();
             if (meter instanceof Gauge gauge
                     && !isBucket(name)
-                    && !Set.of("delayqueue.available", "delayqueue.handlers", "delayqueue.oldest.run")
+                    && !Set.of(
+                                    "delayqueue.available",
+                                    "delayqueue.handlers.busy",
+                                    "delayqueue.handlers.places",
+                                    "delayqueue.oldest.run")
                             .contains(name)) {
                 assertThat(gauge.value()).as(name).isNaN();
             }

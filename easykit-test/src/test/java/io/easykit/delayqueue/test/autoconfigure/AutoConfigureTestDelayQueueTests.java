@@ -148,7 +148,7 @@ class AutoConfigureTestDelayQueueTests {
         queue.advance(Duration.ofSeconds(10));
 
         assertThat(meters.get("delayqueue.messages")
-                        .tags("topic", "partner", "state", "waiting")
+                        .tags("topic", "partner", "state", "scheduled")
                         .gauge()
                         .value())
                 .isEqualTo(1);
