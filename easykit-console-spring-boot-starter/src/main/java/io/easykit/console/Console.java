@@ -95,6 +95,19 @@ public final class Console {
                 .with("Cache-Control", "no-store");
     }
 
+    /** Whether {@link #handle} reads the body of a request: that of a change which its user may make. */
+    public boolean readsBody(ConsoleRequest request) {
+        if (!request.method().equals("POST") || !changes.containsKey(action(request))) {
+            return false;
+        }
+        try {
+            access.requireChange(request, access.admit(request));
+            return true;
+        } catch (RuntimeException refused) {
+            return false;
+        }
+    }
+
     /** One of the names that are known, so that requests cannot make meters. */
     private String action(ConsoleRequest request) {
         String path = request.path();

@@ -193,17 +193,12 @@ public record ConsoleAccess(
         return origin.substring(0, Math.max(0, origin.indexOf(':')));
     }
 
+    /** By the Host alone, which a script cannot set. It could set a header of a proxy. */
     private static boolean isOwn(String origin, ConsoleRequest request) {
         String scheme = origin.startsWith("https:") ? "https" : "http";
         String authority = authority(origin);
-        return authority != null
-                && (authority.equals(authority(scheme, request.header("Host")))
-                        || authority.equals(authority(scheme, request.header("X-Forwarded-Host"))));
-    }
-
-    /** @param hosts of a header; several proxies make it a list, which begins with that of the browser */
-    private static @Nullable String authority(String scheme, @Nullable String hosts) {
-        return hosts == null ? null : authority(scheme + "://" + hosts.split(",", 2)[0].strip());
+        String host = request.header("Host");
+        return authority != null && host != null && authority.equals(authority(scheme + "://" + host));
     }
 
     /** Host and port of an address, with the default port if it names none. */

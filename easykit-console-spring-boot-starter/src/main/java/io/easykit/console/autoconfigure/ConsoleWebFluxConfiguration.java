@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
@@ -30,6 +31,7 @@ import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -44,6 +46,8 @@ class ConsoleWebFluxConfiguration {
     private static final int MAX_BODY = (1 << 20) + 1;
 
     private static final Duration BODY_TIMEOUT = Duration.ofSeconds(30);
+
+    private static final ConsoleRequest.Body NO_BODY = most -> new byte[0];
 
     /** The only call whose reply has a token. */
     private static final String SESSION = "/api/session";
@@ -69,8 +73,20 @@ class ConsoleWebFluxConfiguration {
         Mono<Optional<ConsoleRequest.CsrfToken>> token = needsToken ? Csrf.of(request) : Mono.just(Optional.empty());
         return Mono.zip(user, token)
                 .publishOn(Schedulers.boundedElastic())
-                .map(parts -> console.handle(request(
-                        request, base, parts.getT1().orElse(null), parts.getT2().orElse(null))))
+                .flatMap(parts -> {
+                    Function<ConsoleRequest.Body, ConsoleRequest> with = body -> request(
+                            request,
+                            base,
+                            parts.getT1().orElse(null),
+                            parts.getT2().orElse(null),
+                            body);
+                    boolean readsBody = console.readsBody(with.apply(NO_BODY));
+                    return (readsBody
+                                    ? body(request.exchange().getRequest().getBody(), BODY_TIMEOUT)
+                                    : Mono.just(NO_BODY))
+                            .publishOn(Schedulers.boundedElastic())
+                            .map(body -> console.handle(with.apply(body)));
+                })
                 .flatMap(ConsoleWebFluxConfiguration::response);
     }
 
@@ -78,17 +94,15 @@ class ConsoleWebFluxConfiguration {
         return request.requestPath().pathWithinApplication().value();
     }
 
-    /** Waits for the body. Called for changes only, when the console has admitted the user. */
-    private static byte[] body(ServerRequest request) {
-        return DataBufferUtils.join(DataBufferUtils.takeUntilByteCount(
-                        request.exchange().getRequest().getBody(), MAX_BODY))
+    /** Holds no thread while it waits. A body that is late is refused when it is read. */
+    static Mono<ConsoleRequest.Body> body(Flux<DataBuffer> body, Duration timeout) {
+        return DataBufferUtils.join(DataBufferUtils.takeUntilByteCount(body, MAX_BODY))
                 .map(ConsoleWebFluxConfiguration::bytes)
                 .defaultIfEmpty(new byte[0])
-                .timeout(
-                        BODY_TIMEOUT,
-                        Mono.error(() -> new Refusal(408, "The body did not come in time.", "Send it again.")))
-                .blockOptional()
-                .orElseThrow();
+                .<ConsoleRequest.Body>map(bytes -> most -> bytes)
+                .timeout(timeout, Mono.just(most -> {
+                    throw new Refusal(408, "The body did not come in time.", "Send it again.");
+                }));
     }
 
     private static byte[] bytes(DataBuffer buffer) {
@@ -99,7 +113,11 @@ class ConsoleWebFluxConfiguration {
     }
 
     private static ConsoleRequest request(
-            ServerRequest request, String base, @Nullable Principal user, ConsoleRequest.@Nullable CsrfToken token) {
+            ServerRequest request,
+            String base,
+            @Nullable Principal user,
+            ConsoleRequest.@Nullable CsrfToken token,
+            ConsoleRequest.Body body) {
         String remote = request.remoteAddress()
                 .map(ConsoleWebFluxConfiguration::address)
                 .orElse("");
@@ -113,7 +131,7 @@ class ConsoleWebFluxConfiguration {
                 user == null ? null : user.getName(),
                 roles,
                 () -> token,
-                most -> body(request));
+                body);
     }
 
     /** The address that a proxy has forwarded is not resolved. */
