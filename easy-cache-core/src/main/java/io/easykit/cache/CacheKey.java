@@ -167,7 +167,7 @@ public final class CacheKey<V> implements Comparable<CacheKey> {
     /** For log lines and messages: control characters are escaped, and a long name is cut. */
     @Override
     public String toString() {
-        return all ? "all of '" + spec.prefix() + "'" : VisibleText.of(name);
+        return all ? "all of '" + VisibleText.of(spec.prefix()) + "'" : VisibleText.of(name);
     }
 
     /**

@@ -136,20 +136,25 @@ public final class CacheSpec<V> {
     }
 
     /**
-     * The key of one entry, of several parts.
+     * The key of one entry, of two parts.
      *
      * @throws InvalidCacheKeyException if a part is null, or is of a type that {@link #key(Object)} does not accept
      */
-    public CacheKey<V> key(@Nullable Object first, @Nullable Object second, @Nullable Object... more) {
-        @Nullable Object[] parts = new Object[2 + more.length];
-        parts[0] = first;
-        parts[1] = second;
-        System.arraycopy(more, 0, parts, 2, more.length);
-        return CacheKey.of(this, parts);
+    public CacheKey<V> key(@Nullable Object first, @Nullable Object second) {
+        return CacheKey.of(this, new @Nullable Object[] {first, second});
     }
 
     /**
-     * The key of one entry, of as many parts as the list has. A list as a single part is {@code key((Object) list)}.
+     * The key of one entry, of three parts.
+     *
+     * @throws InvalidCacheKeyException if a part is null, or is of a type that {@link #key(Object)} does not accept
+     */
+    public CacheKey<V> key(@Nullable Object first, @Nullable Object second, @Nullable Object third) {
+        return CacheKey.of(this, new @Nullable Object[] {first, second, third});
+    }
+
+    /**
+     * The key of one entry, of as many parts as the list has. The key of a list as a single part is {@code key(list)}.
      *
      * @throws InvalidCacheKeyException if there is no part, one is null, or is of a type that {@link #key(Object)} does not accept
      */

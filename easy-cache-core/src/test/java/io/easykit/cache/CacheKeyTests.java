@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +31,7 @@ class CacheKeyTests {
     @Test
     void spellsPrefixAndParts() {
         assertThat(users.key(42).name()).isEqualTo("user::42");
-        assertThat(users.key("a", 7L, true, TimeUnit.DAYS).name())
+        assertThat(users.keyOf(List.of("a", 7L, true, TimeUnit.DAYS)).name())
                 .isEqualTo("user::a:7:true:java.util.concurrent.TimeUnit[DAYS]");
         UUID id = UUID.randomUUID();
         assertThat(users.key(id, LocalDate.of(2026, 11, 20)).name())
@@ -43,13 +44,15 @@ class CacheKeyTests {
             assertThat(users.key(part)).isEqualTo(users.keyOf(List.of(part)));
         }
         assertThat(users.key(1, "b")).isEqualTo(users.keyOf(List.of(1, "b")));
-        assertThat(users.key(1, "b", 2L, true)).isEqualTo(users.keyOf(List.of(1, "b", 2L, true)));
+        assertThat(users.key(1, "b", 2L)).isEqualTo(users.keyOf(List.of(1, "b", 2L)));
         assertThat(users.key(List.of(1, "b"))).isNotEqualTo(users.keyOf(List.of(1, "b")));
     }
 
     /** Neither spreads an array over the parts, as a method with a variable number of arguments would. */
     @Test
-    void refusesNullAndAnArrayAsTheOnlyPart() {
+    void refusesNullAndAnArrayAsAPart() {
+        assertThatThrownBy(() -> users.key(1, 2, null)).isInstanceOf(InvalidCacheKeyException.class);
+        assertThatThrownBy(() -> users.key(1, 2, new String[0])).isInstanceOf(InvalidCacheKeyException.class);
         assertThatThrownBy(() -> users.key(null)).isInstanceOf(InvalidCacheKeyException.class);
         assertThatThrownBy(() -> users.key(new String[] {"a", "b"}))
                 .isInstanceOf(InvalidCacheKeyException.class)
@@ -127,6 +130,28 @@ class CacheKeyTests {
         }
     }
 
+    /** A text that looks like a UUID begins with a backslash, which must not be taken for an escape. */
+    @Test
+    void textsOfTheLengthOfAUuidHaveKeysOfTheirOwn() {
+        String rest = "1234567-" + "x".repeat(27);
+        assertThat(Stream.of(
+                                users.key("{" + rest),
+                                users.key("(" + rest),
+                                users.key("\\(" + rest),
+                                users.key(":" + rest),
+                                users.key("\\", rest),
+                                users.key("\\", "1234567-" + "x".repeat(28)),
+                                users.key(List.of("," + rest)),
+                                users.key(List.of("\\", rest)),
+                                users.key("N" + rest),
+                                users.key("a" + rest),
+                                users.key("\\a" + rest))
+                        .map(CacheKey::name))
+                .doesNotHaveDuplicates();
+        UUID id = UUID.randomUUID();
+        assertThat(users.key(id)).isNotEqualTo(users.key(id.toString()));
+    }
+
     private static Object randomPart(Random random, int depth) {
         if (depth > 0 && random.nextInt(3) == 0) {
             List<Object> list = new ArrayList<>();
@@ -139,7 +164,8 @@ class CacheKeyTests {
         for (int n = random.nextInt(4); n > 0; n--) {
             text.append("ab:,[]\\N{(".charAt(random.nextInt(10)));
         }
-        return text.toString();
+        // Of the length of a UUID, and with its first hyphen.
+        return random.nextInt(8) == 0 ? (text + "1234567-").substring(0, 8) + "-" + "x".repeat(27) : text.toString();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.easykit.cache.BatchLoader;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.Loader;
+import io.easykit.cache.type.VisibleText;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.Collections;
@@ -80,6 +81,9 @@ final class ElementLoader<K, V> implements Loader<V, Throwable> {
     }
 
     private static String describe(@Nullable Object element) {
-        return element == null ? "null" : element + " (" + element.getClass().getName() + ")";
+        return element == null
+                ? "null"
+                : VisibleText.of(String.valueOf(element)) + " ("
+                        + element.getClass().getName() + ")";
     }
 }

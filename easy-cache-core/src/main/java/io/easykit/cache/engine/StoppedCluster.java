@@ -6,6 +6,7 @@ import io.easykit.cache.engine.PendingInvalidations.Pending;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Partitions;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.type.VisibleText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -251,7 +252,7 @@ final class StoppedCluster {
         List<String> recorded = new ArrayList<>();
         for (String prefix : pending.overflowed()) {
             boolean written = outbox != null && !outbox.unwritten().containsAnyOf(prefix);
-            (written ? recorded : lost).add("all of '" + prefix + "'");
+            (written ? recorded : lost).add("all of '" + VisibleText.of(prefix) + "'");
         }
         for (Pending one : pending.all()) {
             boolean written = outbox != null && !outbox.unwritten().contains(one.key());

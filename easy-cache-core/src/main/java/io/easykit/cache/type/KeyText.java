@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A whole number, a boolean and a UUID are written as they are: {@code 42}.
- *   <li>A text is written with a backslash before each of {@code \ : [ ] ,}. A text that could be taken for a number, a
+ *   <li>A text is written with a backslash before each of {@code \ : [ ] ,}, and with {@code \(} for a brace. A text that could be taken for a number, a
  *       boolean or a UUID begins with a backslash: {@code \42}.
  *   <li>A list is {@code [a,b,]}. Each element ends with a comma, so a list without elements differs from a list of one
  *       empty text.
@@ -47,6 +47,9 @@ public final class KeyText {
 
     private static final String NULL = "\\N";
     private static final int UUID_LENGTH = 36;
+
+    /** A Redis Cluster puts all keys with one text in braces on one master, so it is written as a backslash and a parenthesis. */
+    private static final char BRACE = '{';
 
     private static final ClassValue<Form> FORMS = new ClassValue<>() {
         @Override
@@ -95,7 +98,8 @@ public final class KeyText {
     private static boolean looksLikeAnotherType(String part) {
         return switch (part.length()) {
             case 0 -> false;
-            case UUID_LENGTH -> part.charAt(8) == '-' || isNumber(part);
+            // Not before another character: with the backslash it could be taken for an escape.
+            case UUID_LENGTH -> (part.charAt(8) == '-' && Character.digit(part.charAt(0), 16) >= 0) || isNumber(part);
             default -> isNumber(part) || part.equals("true") || part.equals("false");
         };
     }
@@ -115,8 +119,7 @@ public final class KeyText {
         int copied = 0;
         for (int i = 0; i < part.length(); i++) {
             char c = part.charAt(i);
-            if (c == '{') {
-                // A Redis Cluster puts all keys with one text in braces on one master.
+            if (c == BRACE) {
                 text.append(part, copied, i).append("\\(");
                 copied = i + 1;
             } else if (isReserved(c)) {

@@ -117,7 +117,7 @@ class ScriptHeaderTests {
                         field -> assertThat(prelude().lines()).anyMatch(line -> line.startsWith("--        " + field)));
     }
 
-    /** Of an error text of 3,000 bytes, such a pattern took 80 ms, and a page has 500 of them. */
+    /** Its time would grow with the square of the text. */
     @Test
     void matchesNoPatternAgainAtEachByte() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("src/main/resources/io/easykit/cache/redis"))) {

@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -171,7 +172,7 @@ public final class EasyCacheTester implements AssertProvider<EasyCacheAssert>, A
     }
 
     static CacheKey<?> key(String prefix, Object... parts) {
-        return CacheSpec.of(prefix, Object.class).key(parts);
+        return CacheSpec.of(prefix, Object.class).keyOf(Arrays.asList(parts));
     }
 
     /**
