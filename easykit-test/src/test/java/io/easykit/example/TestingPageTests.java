@@ -25,6 +25,7 @@ class TestingPageTests {
             "io/easykit/example/catalog/TitlesTests.java",
             "io/easykit/example/offers/OfferApplicationTests.java",
             "io/easykit/example/tenants/Tenants.java",
+            "io/easykit/example/PartnerCallsTests.java",
             "io/easykit/example/OrderQueue.java");
     private static final List<String> SHOP =
             List.of("ShopApplication.java", "Prices.java", "Reminder.java", "Reminders.java", "ShopTests.java");
