@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param payload        decoded payload
  * @param headers        as sent
  * @param due            due time, by the store's clock
- * @param uniqueId     identifies this message in all its attempts. A later message with the same id has another one. Use it as
+ * @param uniqueId       identifies this message in all its attempts. A later message with the same id has another one. Use it as
  *     the key of effects that must happen once
  * @param failures       failed runs so far
  * @param leaseExpirations leases that expired so far, because a node died or paused too long

@@ -1,10 +1,10 @@
 package io.easykit.delayqueue;
 
+import io.easykit.delayqueue.PayloadCodec.PayloadType;
 import io.easykit.delayqueue.support.DueTime;
 import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.LogText;
 import io.easykit.delayqueue.support.NameRules;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,32 +30,37 @@ public final class OutgoingMessage {
 
     private static final Duration LONGEST_SEND_TIMEOUT = Duration.ofHours(1);
 
-    private final String topic;
-    private final Object payload;
-    private final DueTime due;
-    private final @Nullable String id;
-    private final Map<String, String> headers;
-    private final @Nullable RetryPolicy retry;
-    private final @Nullable SendPhase phase;
-    private final @Nullable Type payloadType;
-    private final @Nullable Duration sendTimeout;
-    private final @Nullable ReplicaWait replicaWait;
-    private final @Nullable String orderingKey;
+    private final Values values;
 
     private OutgoingMessage(Draft draft) {
-        this.topic = draft.topic;
-        this.payload = draft.payload;
-        this.due = draft.due;
-        this.id = draft.id;
-        draft.headers.forEach((name, value) -> NameRules.requireHeader(topic, name, value));
-        this.headers = Collections.unmodifiableMap(new LinkedHashMap<>(draft.headers));
-        this.retry = draft.retry;
-        this.phase = draft.phase;
-        this.payloadType = draft.payloadType;
-        this.sendTimeout = draft.sendTimeout;
-        this.replicaWait = draft.replicaWait;
-        this.orderingKey = draft.orderingKey;
+        draft.headers.forEach((name, value) -> NameRules.requireHeader(draft.topic, name, value));
+        this.values = new Values(
+                draft.topic,
+                draft.payload,
+                draft.due,
+                draft.id,
+                Collections.unmodifiableMap(new LinkedHashMap<>(draft.headers)),
+                draft.retry,
+                draft.phase,
+                draft.payloadType,
+                draft.sendTimeout,
+                draft.replicaWait,
+                draft.orderingKey);
     }
+
+    /** Not the message itself, whose constructor would change with each further value. */
+    private record Values(
+            String topic,
+            Object payload,
+            DueTime due,
+            @Nullable String id,
+            Map<String, String> headers,
+            @Nullable RetryPolicy retry,
+            @Nullable SendPhase phase,
+            @Nullable Type payloadType,
+            @Nullable Duration sendTimeout,
+            @Nullable ReplicaWait replicaWait,
+            @Nullable String orderingKey) {}
 
     /** The values of the next copy. */
     private static final class Draft {
@@ -79,16 +84,16 @@ public final class OutgoingMessage {
     }
 
     private OutgoingMessage with(Consumer<Draft> change) {
-        Draft draft = new Draft(topic, payload);
-        draft.due = due;
-        draft.id = id;
-        draft.headers = headers;
-        draft.retry = retry;
-        draft.phase = phase;
-        draft.payloadType = payloadType;
-        draft.sendTimeout = sendTimeout;
-        draft.replicaWait = replicaWait;
-        draft.orderingKey = orderingKey;
+        Draft draft = new Draft(values.topic, values.payload);
+        draft.due = values.due;
+        draft.id = values.id;
+        draft.headers = values.headers;
+        draft.retry = values.retry;
+        draft.phase = values.phase;
+        draft.payloadType = values.payloadType;
+        draft.sendTimeout = values.sendTimeout;
+        draft.replicaWait = values.replicaWait;
+        draft.orderingKey = values.orderingKey;
         change.accept(draft);
         return new OutgoingMessage(draft);
     }
@@ -101,7 +106,7 @@ public final class OutgoingMessage {
     public static OutgoingMessage of(String topic, Object payload) {
         Objects.requireNonNull(topic, "A message without a topic: give the topic that its listener names.");
         if (payload == null) {
-            throw new IllegalArgumentException("A message to topic '" + topic
+            throw new IllegalArgumentException("A message to topic '" + LogText.of(topic)
                     + "' has no payload, which no listener could be given: send a value, such as the id of"
                     + " what it is about.");
         }
@@ -147,9 +152,9 @@ public final class OutgoingMessage {
         return with(draft -> draft.due = DueTime.at(date, zone));
     }
 
-    /** An own id, 1 to 256 bytes: while a message with this id is live, another one with the same id is not stored. */
-    public OutgoingMessage id(String ownId) {
-        return with(draft -> draft.id = NameRules.requireOwnId(ownId));
+    /** An own id, 1 to 256 bytes: while a message with this id is live, another one with it is not stored. Null for a generated one. */
+    public OutgoingMessage id(@Nullable String ownId) {
+        return with(draft -> draft.id = ownId == null ? null : NameRules.requireOwnId(ownId));
     }
 
     /**
@@ -170,7 +175,7 @@ public final class OutgoingMessage {
     /** Adds headers. One of the same name is replaced. */
     public OutgoingMessage headers(Map<String, String> others) {
         Objects.requireNonNull(others, "A message with null for its headers: give an empty map, or leave them out.");
-        Map<String, String> more = new LinkedHashMap<>(headers);
+        Map<String, String> more = new LinkedHashMap<>(values.headers);
         more.putAll(others);
         return with(draft -> draft.headers = more);
     }
@@ -195,12 +200,12 @@ public final class OutgoingMessage {
     /**
      * How long the send may wait for a store that is away, such as during a fail-over, before it throws
      * {@link StoreUnavailableException}. Zero throws after the first attempt. In a list and in a transaction the longest
-     * timeout of the messages holds for all of them.
+     * timeout of the messages holds for all of them. Null for that of the template.
      */
-    public OutgoingMessage sendTimeout(Duration timeout) {
-        if (!isPossible(timeout)) {
+    public OutgoingMessage sendTimeout(@Nullable Duration timeout) {
+        if (timeout != null && !isPossible(timeout)) {
             throw new IllegalArgumentException("A send timeout of " + DurationText.of(timeout)
-                    + " of a message to topic '" + LogText.of(topic) + "' is not possible: give zero to "
+                    + " of a message to topic '" + LogText.of(values.topic) + "' is not possible: give zero to "
                     + DurationText.of(LONGEST_SEND_TIMEOUT) + ".");
         }
         return with(draft -> draft.sendTimeout = timeout);
@@ -220,68 +225,78 @@ public final class OutgoingMessage {
     }
 
     public String topic() {
-        return topic;
+        return values.topic;
     }
 
     /** Any object that the codec encodes. */
     public Object payload() {
-        return payload;
+        return values.payload;
     }
 
     /** At once by default. */
     public DueTime due() {
-        return due;
+        return values.due;
     }
 
     /** Chosen by the sender; null for a generated one. */
     public @Nullable String id() {
-        return id;
+        return values.id;
     }
 
     /** Names and values. The map cannot be changed. */
     public Map<String, String> headers() {
-        return headers;
+        return values.headers;
     }
 
     /** The message's own retry policy; null for that of its listener. */
     public @Nullable RetryPolicy retry() {
-        return retry;
+        return values.retry;
     }
 
     /** When it is stored in a transaction; null for the template's phase. */
     public @Nullable SendPhase phase() {
-        return phase;
+        return values.phase;
     }
 
     /** The type to encode the payload as; null for its class. */
     public @Nullable Type payloadType() {
-        return payloadType;
+        return values.payloadType;
     }
 
     /** Maximum time to wait for a store that is away; null for the template's. */
     public @Nullable Duration sendTimeout() {
-        return sendTimeout;
+        return values.sendTimeout;
     }
 
     /** Replicas that have to confirm the message; null for the topic's. */
     public @Nullable ReplicaWait replicaWait() {
-        return replicaWait;
+        return values.replicaWait;
     }
 
     /** Key of messages that run one after the other; null for none. */
     public @Nullable String orderingKey() {
-        return orderingKey;
+        return values.orderingKey;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof OutgoingMessage message && values.equals(message.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return values.hashCode();
     }
 
     /** Without payload and header values: they do not belong in logs. */
     @Override
     public String toString() {
-        return "OutgoingMessage[topic=" + LogText.of(topic) + ", payload="
-                + payload.getClass().getName() + ", due=" + due
-                + ", id=" + (id == null ? null : LogText.of(id)) + ", headers="
-                + LogText.list(List.copyOf(headers.keySet())) + ", retry=" + retry + ", phase=" + phase
-                + ", sendTimeout=" + sendTimeout + ", replicaWait=" + replicaWait + ", orderingKey="
-                + (orderingKey == null ? null : LogText.of(orderingKey)) + "]";
+        return "OutgoingMessage[topic=" + LogText.of(values.topic) + ", payload="
+                + values.payload.getClass().getName() + ", due=" + values.due
+                + ", id=" + (values.id == null ? null : LogText.of(values.id)) + ", headers="
+                + LogText.list(List.copyOf(values.headers.keySet())) + ", retry=" + values.retry + ", phase="
+                + values.phase + ", sendTimeout=" + values.sendTimeout + ", replicaWait=" + values.replicaWait
+                + ", orderingKey=" + (values.orderingKey == null ? null : LogText.of(values.orderingKey)) + "]";
     }
 
     /**
@@ -314,36 +329,6 @@ public final class OutgoingMessage {
         /** A wait of at most {@link #DEFAULT_TIMEOUT}. */
         public static ReplicaWait of(int replicas) {
             return new ReplicaWait(replicas, DEFAULT_TIMEOUT);
-        }
-    }
-
-    /**
-     * The type of a generic payload, such as {@code new PayloadType<List<Animal>>() {}}. A list does not carry the type of its
-     * elements, so the type has to be written down where the message is made.
-     *
-     * @param <T> the type
-     */
-    public abstract static class PayloadType<T> {
-
-        private final Type type;
-
-        /** @throws IllegalArgumentException if the subclass names no type */
-        protected PayloadType() {
-            if (!(getClass().getGenericSuperclass() instanceof ParameterizedType parameterized)) {
-                throw new IllegalArgumentException(
-                        "A payload type without a type: write it down, as in new PayloadType<List<Animal>>() {}.");
-            }
-            this.type = parameterized.getActualTypeArguments()[0];
-        }
-
-        /** The type with its generics. */
-        public final Type type() {
-            return type;
-        }
-
-        @Override
-        public final String toString() {
-            return type.getTypeName();
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue;
 
 import io.easykit.delayqueue.support.Bytes;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
@@ -38,5 +39,35 @@ public interface PayloadCodec {
      */
     default @Nullable String problemWith(Type type) {
         return null;
+    }
+
+    /**
+     * The type of a generic payload, such as {@code new PayloadType<List<Animal>>() {}}. A list does not carry the type of its
+     * elements, so the type has to be written down where the message is made.
+     *
+     * @param <T> the type
+     */
+    abstract class PayloadType<T> {
+
+        private final Type type;
+
+        /** @throws IllegalArgumentException if the subclass names no type */
+        protected PayloadType() {
+            if (!(getClass().getGenericSuperclass() instanceof ParameterizedType parameterized)) {
+                throw new IllegalArgumentException(
+                        "A payload type without a type: write it down, as in new PayloadType<List<Animal>>() {}.");
+            }
+            this.type = parameterized.getActualTypeArguments()[0];
+        }
+
+        /** The type with its generics. */
+        public final Type type() {
+            return type;
+        }
+
+        @Override
+        public final String toString() {
+            return type.getTypeName();
+        }
     }
 }

@@ -449,7 +449,7 @@ class DeadLetterTests {
     }
 
     @Test
-    void repeatsANoticeUnderTheSameDeliveryId() {
+    void repeatsANoticeUnderTheSameUniqueId() {
         List<String> uniqueIds = new ArrayList<>();
         die(queue, "a");
         queue.line.plan(method -> method.equals("announced") ? Fault.LOST_REQUEST : Fault.NONE);

@@ -357,7 +357,7 @@ class DeliveryTests {
     }
 
     @Test
-    void keepsTheDeliveryIdOverAttemptsAndChangesItWithTheNextIncarnation() {
+    void keepsTheUniqueIdOverAttemptsAndChangesItWithTheNextIncarnation() {
         List<String> ids = new ArrayList<>();
         queue.start(listener().retry(RetryPolicy.fixed(2, MILLI)), message -> {
             ids.add(message.uniqueId());

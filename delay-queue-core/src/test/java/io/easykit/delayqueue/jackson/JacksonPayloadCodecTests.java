@@ -11,7 +11,7 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonValue;
 import io.easykit.delayqueue.OutgoingMessage;
-import io.easykit.delayqueue.OutgoingMessage.PayloadType;
+import io.easykit.delayqueue.PayloadCodec.PayloadType;
 import io.easykit.delayqueue.UndecodableMessageException;
 import io.easykit.delayqueue.support.Bytes;
 import io.easykit.test.ValuesOfZones;

@@ -9,7 +9,7 @@ import io.easykit.delayqueue.FlowLimits;
 import io.easykit.delayqueue.FlowLimits.Rate;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage;
-import io.easykit.delayqueue.OutgoingMessage.PayloadType;
+import io.easykit.delayqueue.PayloadCodec.PayloadType;
 import io.easykit.delayqueue.TopicConflictException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.admin.MessageQuery;
