@@ -45,7 +45,9 @@ public final class SqlFailures {
 
     private static boolean isReadOnly(SQLException failure) {
         return READ_ONLY.contains(String.valueOf(failure.getSQLState()))
-                || READ_ONLY_CODES.contains(failure.getErrorCode());
+                || READ_ONLY_CODES.contains(failure.getErrorCode())
+                // MySQL's driver refuses writes of such a connection itself, without a code.
+                || String.valueOf(failure.getMessage()).startsWith("Connection is read-only");
     }
 
     private static boolean anyCause(Throwable failure, Predicate<SQLException> condition) {

@@ -44,6 +44,14 @@ class SqlFailuresTests {
     }
 
     @Test
+    void soHasADriverThatRefusesWritesOfAReadOnlyConnection() {
+        SQLException refused = new SQLException(
+                "Connection is read-only. Queries leading to data modification are not allowed", "S1009");
+
+        assertThat(SqlFailures.remedy(wrapped(refused), "create the table")).contains("accepts no writes");
+    }
+
+    @Test
     void anotherFailureHasTheRemedyOfTheTable() {
         assertThat(SqlFailures.remedy(wrapped(new SQLException("no table", "42S02", 42_102)), "create the table"))
                 .isEqualTo("create the table");

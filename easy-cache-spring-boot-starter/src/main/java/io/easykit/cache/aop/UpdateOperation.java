@@ -134,7 +134,7 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         void add(Consumer<List<CacheKey<?>>> computation) {
             try {
                 computation.accept(keys);
-            } catch (RuntimeException | Error failure) {
+            } catch (Throwable failure) {
                 problem = problem == null ? failure : problem;
             }
         }
@@ -145,8 +145,15 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         }
 
         void invalidate(Consumer<List<CacheKey<?>>> invalidation) throws Throwable {
-            if (!keys.isEmpty()) {
-                invalidation.accept(keys);
+            try {
+                if (!keys.isEmpty()) {
+                    invalidation.accept(keys);
+                }
+            } catch (Throwable failure) {
+                if (problem != null && problem != failure) {
+                    failure.addSuppressed(problem);
+                }
+                throw failure;
             }
             if (problem != null) {
                 throw problem;

@@ -237,14 +237,14 @@ final class SpringUpdate {
                             + " is null after the method, so nothing is invalidated."
                             + " Set a condition, or correct the key."));
                 }
-            } catch (RuntimeException | Error failure) {
+            } catch (Throwable failure) {
                 problems.add(failure);
             }
         }
         before.forEach(after::remove);
         try {
             parts.updates().invalidate(new ArrayList<>(after));
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) {
             problems.add(failure);
         }
         problems.throwFirst();
