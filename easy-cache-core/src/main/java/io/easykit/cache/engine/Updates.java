@@ -266,7 +266,8 @@ final class Updates {
         void end(Collection<? extends CacheKey<?>> done) {
             running--;
             if (!transactions.hasInner()) {
-                unsettled.removeAll(done);
+                // Not removeAll: of a set it searches the whole list for each element.
+                done.forEach(unsettled::remove);
             }
         }
 

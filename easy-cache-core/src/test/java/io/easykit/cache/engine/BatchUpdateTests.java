@@ -4,6 +4,7 @@ import static io.easykit.cache.engine.BatchSource.all;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.memory.Fault;
@@ -123,5 +124,20 @@ class BatchUpdateTests {
         assertThat(cache.fetchAll(spec, List.of(2, 1), source)).containsExactly(entry(2, "2 new"), entry(1, "1"));
         assertThat(cache.undelivered(CacheSpec.DEFAULT_CLUSTER)).isZero();
         assertThat(source.calls).containsExactly(List.of(1, 2), List.of(2));
+    }
+
+    /** With a search for each key in all others it takes more than a minute, with the locks of the transaction held. */
+    @Test
+    @Timeout(40)
+    void anUpdateOfManyKeysInATransactionSearchesNoListForEachOfThem() {
+        CacheSpec<String> spec = Workbench.ap();
+        List<CacheKey<?>> keys =
+                IntStream.range(0, 100_000).<CacheKey<?>>mapToObj(spec::key).toList();
+        bench.transactions.begin();
+
+        cache.updateInTransaction(keys, () -> "done");
+        bench.transactions.commit(() -> {});
+
+        assertThat(bench.store.parts(spec.key(99_999))).doesNotContain("value");
     }
 }
