@@ -13,6 +13,10 @@ final class LexicalJson {
     public static final String MASKED = "\"******\"";
 
     private static final int MAX_DEPTH = 200;
+
+    /** Deeper lines begin there, or small nested elements would become a large text. */
+    private static final int MOST_INDENTED = 20;
+
     private static final String SCALAR = "+-.0123456789abcdefghijklmnopqrstuvwxyzE";
     private static final String LITERAL = "-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?|true|false|null";
 
@@ -224,7 +228,7 @@ final class LexicalJson {
 
     private void line(int depth) {
         if (indent) {
-            out.append('\n').append("  ".repeat(depth));
+            out.append('\n').append("  ".repeat(Math.min(depth, MOST_INDENTED)));
         }
     }
 

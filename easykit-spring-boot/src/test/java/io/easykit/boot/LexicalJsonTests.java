@@ -55,6 +55,15 @@ class LexicalJsonTests {
                         ]""");
     }
 
+    @Test
+    void indentsDeepContainersNoFurther() {
+        String text = "[".repeat(199) + "1,".repeat(100_000) + "1" + "]".repeat(199);
+
+        assertThat(LexicalJson.format(text, false, true, null).text())
+                .hasSizeLessThan(30 * text.length())
+                .contains("\n" + "  ".repeat(20) + "1,\n");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

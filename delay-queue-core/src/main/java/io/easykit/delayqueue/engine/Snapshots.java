@@ -140,10 +140,12 @@ final class Snapshots {
 
     private FleetSnapshot take(SortedMap<String, Integer> topics, ShardSurvey.Result counts) {
         List<NodeInfo> nodes = store.fleet().nodes();
+        Map<String, Integer> places = places(nodes);
         List<TopicSummary> summaries = new ArrayList<>();
         Instant now = Instant.EPOCH;
         for (Map.Entry<String, Integer> topic : topics.entrySet()) {
-            TopicSummary summary = summary(topic.getKey(), topic.getValue(), nodes, counts);
+            TopicSummary summary =
+                    summary(topic.getKey(), topic.getValue(), places.getOrDefault(topic.getKey(), 0), counts);
             ShardStats total = summary.total();
             if (total != null && total.now().isAfter(now)) {
                 now = total.now();
@@ -153,9 +155,19 @@ final class Snapshots {
         return new FleetSnapshot(now, nodes.size(), summaries);
     }
 
-    private TopicSummary summary(String topic, int shards, List<NodeInfo> nodes, ShardSurvey.Result counts) {
+    /** As {@link NodeInfo#places}, of all topics in one pass: there may be thousands, and hundreds of nodes. */
+    private static Map<String, Integer> places(List<NodeInfo> nodes) {
+        Map<String, Integer> places = new HashMap<>();
+        for (NodeInfo node : nodes) {
+            node.listeners().stream()
+                    .filter(listener -> listener.pause() == null)
+                    .forEach(listener -> places.merge(listener.topic(), listener.places(), Integer::sum));
+        }
+        return places;
+    }
+
+    private TopicSummary summary(String topic, int shards, int places, ShardSurvey.Result counts) {
         List<ShardKey> keys = TopicShards.keys(topic, shards);
-        int places = nodes.stream().mapToInt(node -> node.places(topic)).sum();
         List<ShardStats> counted =
                 keys.stream().map(counts.stats()::get).filter(Objects::nonNull).toList();
         List<DelayQueueException> failures = keys.stream()

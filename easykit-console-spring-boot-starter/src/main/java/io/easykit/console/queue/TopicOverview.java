@@ -14,6 +14,7 @@ import io.easykit.delayqueue.admin.TopicSummary;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +62,10 @@ final class TopicOverview {
 
     Map<String, Object> all() {
         FleetSnapshot snapshot = fleet.snapshot();
+        Map<String, Integer> listening = listeningNodes(nodes.get());
         List<Map<String, Object>> rows = new ArrayList<>();
         for (TopicSummary summary : snapshot.topics()) {
-            Map<String, @Nullable Object> row = row(summary, nodes.get());
+            Map<String, @Nullable Object> row = row(summary, listening.getOrDefault(summary.topic(), 0));
             if (rows.size() < MOST_DRAWN) {
                 row.put("series", history.waiting(summary.topic()));
             }
@@ -75,9 +77,9 @@ final class TopicOverview {
         return all;
     }
 
-    private Map<String, @Nullable Object> row(TopicSummary summary, List<NodeInfo> nodes) {
+    private Map<String, @Nullable Object> row(TopicSummary summary, int listeningNodes) {
         Map<String, @Nullable Object> row = views.topic(summary);
-        row.put("listeningNodes", listeningNodes(summary.topic(), nodes));
+        row.put("listeningNodes", listeningNodes);
         ShardStats total = summary.total();
         if (total != null) {
             row.put("alerts", alerts(summary.topic(), total));
@@ -85,11 +87,16 @@ final class TopicOverview {
         return row;
     }
 
-    private static long listeningNodes(String topic, List<NodeInfo> nodes) {
-        return nodes.stream()
-                .filter(node -> node.listeners().stream()
-                        .anyMatch(listener -> listener.topic().equals(topic)))
-                .count();
+    /** By topic, counted in one pass: there may be thousands of topics, and hundreds of nodes. */
+    private static Map<String, Integer> listeningNodes(List<NodeInfo> nodes) {
+        Map<String, Integer> listening = new HashMap<>();
+        for (NodeInfo node : nodes) {
+            node.listeners().stream()
+                    .map(NodeInfo.Listener::topic)
+                    .distinct()
+                    .forEach(topic -> listening.merge(topic, 1, Integer::sum));
+        }
+        return listening;
     }
 
     /** The alerts of a topic, each with its limit and a text. */
@@ -116,7 +123,7 @@ final class TopicOverview {
         Map<String, @Nullable Object> whole = views.topic(read);
         whole.put("alerts", alerts(topic, read.total()));
         whole.put("places", known.stream().mapToInt(node -> node.places(topic)).sum());
-        whole.put("listeningNodes", listeningNodes(topic, known));
+        whole.put("listeningNodes", listeningNodes(known).getOrDefault(topic, 0));
         whole.put("rates", rates == null ? null : views.rates(rates));
         whole.put("drainSeconds", drainSeconds(read.due(), rates));
         whole.put("settings", listeners.settings(topic));
