@@ -96,7 +96,7 @@ class ScarceThreadStopTests {
     @ParameterizedTest
     @ValueSource(strings = {"delay-queue-stop-a", "delay-queue-stop-b", "delay-queue-stop-"})
     void stopsAllIfThreadsAreMissing(String name) {
-        Duration stopTimeout = Duration.ofSeconds(1);
+        Duration stopTimeout = Duration.ofSeconds(2);
         ListenerContainer a = startBlocked("a", stopTimeout);
         ListenerContainer b = startBlocked("b", stopTimeout);
         scarce = name;

@@ -189,10 +189,9 @@ class MixedCallsStressTests {
                 } catch (DeadDatabase expected) {
                     // There is no expired value.
                 } catch (Exception failure) {
-                    boolean expected =
-                            failure instanceof ExecutionException || failure instanceof CacheUnavailableException;
-                    if (!expected) {
-                        violations.add("failed: " + failure);
+                    Throwable cause = failure instanceof ExecutionException ? failure.getCause() : failure;
+                    if (!(cause instanceof DeadDatabase) && !(cause instanceof CacheUnavailableException)) {
+                        violations.add("failed: " + cause);
                     }
                 }
             }
