@@ -47,7 +47,7 @@ class CoreArchitectureTests {
     private static final Map<String, List<String>> ARROWS = Map.ofEntries(
             Map.entry(TYPE, List.of()),
             Map.entry(ROOT, List.of(TYPE)),
-            Map.entry(ASYNC, List.of(ROOT)),
+            Map.entry(ASYNC, List.of(ROOT, TIME)),
             Map.entry(ADMIN, List.of(ROOT)),
             Map.entry(STORE, List.of(ROOT)),
             Map.entry(TIME, List.of()),

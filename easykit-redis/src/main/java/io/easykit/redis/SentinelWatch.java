@@ -161,8 +161,7 @@ final class SentinelWatch {
     private void connect(long now) {
         try {
             // Without the InheritableThreadLocals of the caller.
-            Thread thread = new Thread(null, () -> connectAndQuery(now), "easykit-redis-sentinel", 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of("easykit-redis-sentinel", () -> connectAndQuery(now));
             thread.start();
         } catch (Throwable noThread) {
             querying.set(false);

@@ -128,8 +128,7 @@ final class SharedConnection {
         }
         try {
             // Without the InheritableThreadLocals of the caller: the thread outlives the call.
-            Thread thread = new Thread(null, () -> connectWhileWanted(attempt), "easykit-redis-connect", 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of("easykit-redis-connect", () -> connectWhileWanted(attempt));
             thread.start();
         } catch (Throwable noThread) {
             attempt.end(noThread);

@@ -127,8 +127,7 @@ public final class SubscriptionConnection {
             opened.subscribe(new Dispatcher(), names);
             return;
         }
-        Thread thread = new Thread(null, () -> block(opened, names), threadName, 0, false);
-        thread.setDaemon(true);
+        Thread thread = DetachedThread.of(threadName, () -> block(opened, names));
         thread.start();
         blocked = thread;
     }

@@ -6,6 +6,7 @@ import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Target;
 import io.easykit.delayqueue.support.LogText;
+import io.easykit.delayqueue.time.DetachedThread;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -47,8 +48,7 @@ final class RolledBackSends implements AutoCloseable {
     /** @param nanos a clock that only moves forward */
     RolledBackSends(QueueStore store, LongSupplier nanos) {
         this(store, nanos, task -> {
-            Thread thread = new Thread(null, task, "delay-queue-rollback", 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of("delay-queue-rollback", task);
             return thread;
         });
     }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.engine;
 
+import io.easykit.delayqueue.time.DetachedThread;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -134,8 +135,7 @@ final class WorkerPool implements Workers {
         @Override
         public Thread newThread(Runnable task) {
             // Without the InheritableThreadLocals of the thread that starts the listener: handlers would get them.
-            Thread thread = new Thread(null, task, listener + "-" + number.incrementAndGet(), 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of(listener + "-" + number.incrementAndGet(), task);
             return thread;
         }
     }

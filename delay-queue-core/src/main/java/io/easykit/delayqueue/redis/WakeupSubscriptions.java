@@ -4,6 +4,7 @@ import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.store.WakeupListener;
 import io.easykit.delayqueue.support.LogText;
+import io.easykit.redis.DetachedThread;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import io.easykit.redis.SubscriptionConnection;
@@ -328,8 +329,7 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = new Thread(null, task, name, 0, false);
-        created.setDaemon(true);
+        Thread created = DetachedThread.of(name, task);
         return created;
     }
 }

@@ -36,8 +36,7 @@ public interface LoopExecutor {
 
     /** Runs a task that waits for loops to end. */
     default Thread startThread(String name, Runnable task) {
-        Thread thread = new Thread(null, task, name, 0, false);
-        thread.setDaemon(true);
+        Thread thread = DetachedThread.of(name, task);
         thread.start();
         return thread;
     }
@@ -103,8 +102,7 @@ public interface LoopExecutor {
             ThreadLoop(String name, Step step) {
                 this.step = step;
                 // It outlives the caller, and starts threads that run handlers: no InheritableThreadLocals.
-                this.thread = new Thread(null, this::run, name, 0, false);
-                thread.setDaemon(true);
+                this.thread = DetachedThread.of(name, this::run);
             }
 
             @Override

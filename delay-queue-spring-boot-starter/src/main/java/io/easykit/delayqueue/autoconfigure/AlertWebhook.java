@@ -4,6 +4,7 @@ import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.support.LogText;
+import io.easykit.delayqueue.time.DetachedThread;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.URI;
@@ -89,8 +90,7 @@ final class AlertWebhook implements DelayQueueListener {
     /** A thread for the posts of one webhook. */
     static ScheduledExecutorService thread() {
         return Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread created = new Thread(null, task, "delay-queue-webhook", 0, false);
-            created.setDaemon(true);
+            Thread created = DetachedThread.of("delay-queue-webhook", task);
             return created;
         });
     }

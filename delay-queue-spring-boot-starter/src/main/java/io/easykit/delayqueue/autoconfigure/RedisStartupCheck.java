@@ -9,6 +9,7 @@ import io.easykit.delayqueue.redis.ServerCheck;
 import io.easykit.delayqueue.redis.ServerCheck.Report;
 import io.easykit.delayqueue.store.QueueBackend;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.time.DetachedThread;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -59,8 +60,7 @@ public final class RedisStartupCheck implements SmartLifecycle {
     public synchronized void start() {
         if (thread == null) {
             warnOfShortLeases();
-            Thread started = new Thread(null, this::checkWhenItAnswers, "delay-queue-check", 0, false);
-            started.setDaemon(true);
+            Thread started = DetachedThread.of("delay-queue-check", this::checkWhenItAnswers);
             thread = started;
             started.start();
         }

@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.jdbc;
 
 import io.easykit.boot.DurationTexts;
+import io.easykit.delayqueue.time.DetachedThread;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -50,8 +51,7 @@ public final class IdempotencyCleanup implements SmartLifecycle {
             return;
         }
         ScheduledExecutorService created = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread worker = new Thread(null, task, "delay-queue-idempotency", 0, false);
-            worker.setDaemon(true);
+            Thread worker = DetachedThread.of("delay-queue-idempotency", task);
             return worker;
         });
         long millis = interval.toMillis();

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.listener;
 
+import io.easykit.delayqueue.time.DetachedThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ final class KeepAlive {
     synchronized void set(boolean wanted) {
         if (wanted && thread == null) {
             // Always a platform thread: virtual threads are daemons.
-            Thread created = new Thread(null, this::awaitEnd, THREAD, 0, false);
+            Thread created = DetachedThread.of(THREAD, this::awaitEnd);
             created.setDaemon(false);
             created.start();
             thread = created;

@@ -1,6 +1,7 @@
 package io.easykit.cache.async;
 
 import io.easykit.cache.RunningLoad;
+import io.easykit.cache.time.DetachedThread;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -63,8 +64,7 @@ public final class Futures {
     public static ThreadPoolExecutor reusedThreads(String names) {
         AtomicInteger number = new AtomicInteger();
         return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(null, task, names + number.incrementAndGet(), 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of(names + number.incrementAndGet(), task);
             return thread;
         });
     }

@@ -10,6 +10,7 @@ import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.time.DetachedThread;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -59,8 +60,7 @@ final class Refreshes {
         AtomicInteger number = new AtomicInteger();
         return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
             // Reused, so without the InheritableThreadLocals of the first reader.
-            Thread thread = new Thread(null, task, "easy-cache-refresh-" + number.incrementAndGet(), 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of("easy-cache-refresh-" + number.incrementAndGet(), task);
             return thread;
         });
     }

@@ -1,5 +1,6 @@
 package io.easykit.cache.redis;
 
+import io.easykit.redis.DetachedThread;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.SubscriptionConnection;
 import java.time.Duration;
@@ -66,8 +67,7 @@ public final class NearHintSubscription {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = new Thread(null, task, name, 0, false);
-        created.setDaemon(true);
+        Thread created = DetachedThread.of(name, task);
         return created;
     }
 

@@ -10,8 +10,7 @@ final class ThreadScheduler implements EngineTime.Scheduler {
 
     ThreadScheduler(String name) {
         executor = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(null, task, name, 0, false);
-            thread.setDaemon(true);
+            Thread thread = DetachedThread.of(name, task);
             return thread;
         });
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
