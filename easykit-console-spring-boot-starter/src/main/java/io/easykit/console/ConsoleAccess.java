@@ -193,7 +193,7 @@ public record ConsoleAccess(
         return origin.substring(0, Math.max(0, origin.indexOf(':')));
     }
 
-    /** By the Host alone, which a script cannot set. It could set a header of a proxy. */
+    /** By the Host, which a script cannot set. It could set a header of a proxy, with which Jetty may replace the Host (docs/console.md). */
     private static boolean isOwn(String origin, ConsoleRequest request) {
         String scheme = origin.startsWith("https:") ? "https" : "http";
         String authority = authority(origin);

@@ -1,6 +1,6 @@
 package io.easykit.cache.time;
 
-/** Makes threads that outlive the work of their creator. No API: for the modules of this library, and may change in any release. */
+/** Makes threads that outlive the work of their creator. */
 public final class DetachedThread {
 
     private DetachedThread() {}

@@ -94,7 +94,7 @@ class ConsoleWebFluxConfiguration {
         return request.requestPath().pathWithinApplication().value();
     }
 
-    /** Holds no thread while it waits. A body that is late is refused when it is read. */
+    /** Holds no thread while it waits. A body that is late, or breaks off, fails when the console reads it, and so is recorded. */
     static Mono<ConsoleRequest.Body> body(Flux<DataBuffer> body, Duration timeout) {
         return DataBufferUtils.join(DataBufferUtils.takeUntilByteCount(body, MAX_BODY))
                 .map(ConsoleWebFluxConfiguration::bytes)
@@ -102,6 +102,9 @@ class ConsoleWebFluxConfiguration {
                 .<ConsoleRequest.Body>map(bytes -> most -> bytes)
                 .timeout(timeout, Mono.just(most -> {
                     throw new Refusal(408, "The body did not come in time.", "Send it again.");
+                }))
+                .onErrorResume(failure -> Mono.just(most -> {
+                    throw new IllegalStateException("The body of the request was not read", failure);
                 }));
     }
 

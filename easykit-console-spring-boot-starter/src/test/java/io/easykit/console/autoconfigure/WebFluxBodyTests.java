@@ -40,4 +40,14 @@ class WebFluxBodyTests {
                 .isInstanceOfSatisfying(
                         Refusal.class, refusal -> assertThat(refusal.status()).isEqualTo(408));
     }
+
+    @Test
+    void failsWhenItIsReadIfItBreaksOff() {
+        ConsoleRequest.Body broken =
+                read(Flux.concat(Flux.just(bytes("{")), Flux.error(new IOException("reset"))), Duration.ofMinutes(1));
+
+        assertThatThrownBy(() -> broken.read(100))
+                .isInstanceOf(IllegalStateException.class)
+                .hasRootCauseMessage("reset");
+    }
 }

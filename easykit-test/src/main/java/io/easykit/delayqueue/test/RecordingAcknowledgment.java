@@ -2,9 +2,10 @@ package io.easykit.delayqueue.test;
 
 import io.easykit.delayqueue.Acknowledgment;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Records how a listener has settled a message. As in production, the first call decides. Thread-safe. */
+/** Records how a listener has settled a message. As in production, the first call decides, and null is refused. Thread-safe. */
 public final class RecordingAcknowledgment implements Acknowledgment {
 
     /** How a message was settled. */
@@ -28,17 +29,17 @@ public final class RecordingAcknowledgment implements Acknowledgment {
 
     @Override
     public void fail(Throwable failure) {
-        settle(Result.FAILED, failure, null);
+        settle(Result.FAILED, Objects.requireNonNull(failure), null);
     }
 
     @Override
     public void fail(Throwable failure, Duration wait) {
-        settle(Result.FAILED, failure, wait);
+        settle(Result.FAILED, Objects.requireNonNull(failure), Objects.requireNonNull(wait));
     }
 
     @Override
     public void reject(Throwable failure) {
-        settle(Result.REJECTED, failure, null);
+        settle(Result.REJECTED, Objects.requireNonNull(failure), null);
     }
 
     private synchronized void settle(Result by, @Nullable Throwable failure, @Nullable Duration wait) {

@@ -6,6 +6,8 @@ import io.easykit.delayqueue.DelayMessage;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a message, or a dead letter, for a test that calls the method of a listener itself. Without a further call it is due at the
@@ -20,20 +22,25 @@ import java.util.Map;
 public final class TestMessage<T> {
 
     private final String topic;
-    private final T payload;
+    private final @Nullable T payload;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private String id = "test";
     private Instant at = Instant.parse("2026-01-01T00:00:00Z");
     private int failures;
     private int leaseExpirations;
-    private Acknowledgment acknowledgment = new RecordingAcknowledgment();
+    private @Nullable Acknowledgment acknowledgment;
 
-    private TestMessage(String topic, T payload) {
+    private TestMessage(String topic, @Nullable T payload) {
         this.topic = topic;
         this.payload = payload;
     }
 
-    public static <T> TestMessage<T> of(String topic, T payload) {
+    /**
+     * Begins a message.
+     *
+     * @param payload null for a dead letter whose payload cannot be read or was deleted
+     */
+    public static <T> TestMessage<T> of(String topic, @Nullable T payload) {
         return new TestMessage<>(topic, payload);
     }
 
@@ -66,7 +73,7 @@ public final class TestMessage<T> {
         return this;
     }
 
-    /** Sets what its listener settles it with; by default a {@link RecordingAcknowledgment}. */
+    /** Sets what its listener settles it with; by default a {@link RecordingAcknowledgment} of its own. */
     public TestMessage<T> acknowledgment(Acknowledgment value) {
         this.acknowledgment = value;
         return this;
@@ -75,7 +82,16 @@ public final class TestMessage<T> {
     /** The message as a listener gets it. */
     public DelayMessage<T> delivered() {
         return new DelayMessage<>(
-                topic, id, payload, headers, at, topic + ":" + id, failures, leaseExpirations, 0, acknowledgment);
+                topic,
+                id,
+                Objects.requireNonNull(payload, "A message that is delivered has a payload."),
+                headers,
+                at,
+                topic + ":" + id,
+                failures,
+                leaseExpirations,
+                0,
+                acknowledgment != null ? acknowledgment : new RecordingAcknowledgment());
     }
 
     /**

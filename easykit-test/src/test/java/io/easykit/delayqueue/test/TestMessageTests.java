@@ -1,6 +1,7 @@
 package io.easykit.delayqueue.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.easykit.delayqueue.DeadLetter;
 import io.easykit.delayqueue.DelayMessage;
@@ -75,5 +76,29 @@ class TestMessageTests {
         assertThat(settled.retryAfter()).isNull();
         assertThat(settled.isLost()).isFalse();
         assertThat(settled.lose().isLost()).isTrue();
+    }
+
+    @Test
+    void eachMessageIsSettledByItself() {
+        TestMessage<String> test = TestMessage.of("mail", "ada");
+        test.delivered().acknowledgment().acknowledge();
+
+        assertThat(test.failures(1).delivered().acknowledgment())
+                .isInstanceOfSatisfying(RecordingAcknowledgment.class, settled -> assertThat(settled.result())
+                        .isEqualTo(Result.OPEN));
+    }
+
+    @Test
+    void refusesWhatProductionRefuses() {
+        RecordingAcknowledgment settled = new RecordingAcknowledgment();
+
+        assertThatNullPointerException()
+                .isThrownBy(() -> settled.fail(new IllegalStateException("no cause").getCause()));
+        assertThatNullPointerException().isThrownBy(() -> settled.fail(new IllegalStateException("closed"), null));
+        assertThat(settled.result()).isEqualTo(Result.OPEN);
+        assertThat(TestMessage.<String>of("mail", null).dead("unreadable").payload())
+                .isNull();
+        assertThatNullPointerException()
+                .isThrownBy(() -> TestMessage.of("mail", null).delivered());
     }
 }
