@@ -58,7 +58,8 @@ class OutgoingMessageTests {
         assertThat(message.headers()).isEqualTo(Map.of("one", "1", "two", "2"));
         assertThat(message.orderingKey()).isEqualTo("k");
         assertThat(message.sendTimeout()).isEqualTo(Duration.ofSeconds(5));
-        assertThat(message.id(null).sendTimeout(null).id()).isNull();
+        assertThat(message.id(null).id()).isNull();
+        assertThat(message.sendTimeout(null).sendTimeout()).isNull();
         assertThat(PLAIN.headers()).isEmpty();
     }
 }

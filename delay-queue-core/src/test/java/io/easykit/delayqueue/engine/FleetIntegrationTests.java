@@ -145,7 +145,8 @@ class FleetIntegrationTests {
 
         Map<String, Instant> lastBegun =
                 diary("begun").stream().collect(toMap(Entry::id, Entry::at, (earlier, later) -> later));
-        assertThat(orphans).isNotEmpty().hasSizeLessThanOrEqualTo(4);
+        // Four ran, and the results of the four before them may not have reached Redis.
+        assertThat(orphans).isNotEmpty().hasSizeLessThanOrEqualTo(8);
         assertThat(orphans).allSatisfy(id -> assertThat(lastBegun.get(id))
                 .as("%s, held by the one that was killed at %s", id, killed)
                 .isBetween(killed, killed.plus(LEASE).plusSeconds(1).plus(ALLOWANCE)));
