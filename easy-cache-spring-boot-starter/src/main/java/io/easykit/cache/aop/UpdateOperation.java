@@ -2,12 +2,11 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.Action;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.style.LateKeys;
 import io.easykit.cache.style.ReturnedValue;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -117,47 +116,6 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
             boolean unused = entry.addKnownKeys(call, keys);
         } catch (RuntimeException gone) {
             log.debug("A key of {} is not known any more after the method", call.getMethod(), gone);
-        }
-    }
-
-    /**
-     * Keys that are known after the method. The data have changed already, so one that cannot be computed keeps no other from
-     * being invalidated.
-     */
-    private static final class LateKeys {
-
-        private final List<CacheKey<?>> keys = new ArrayList<>();
-
-        /** The first failure; null if the keys are complete. */
-        private @Nullable Throwable problem;
-
-        void add(Consumer<List<CacheKey<?>>> computation) {
-            try {
-                computation.accept(keys);
-            } catch (Throwable failure) {
-                problem = problem == null ? failure : problem;
-            }
-        }
-
-        void remove(Collection<CacheKey<?>> prepared) {
-            Set<CacheKey<?>> known = new HashSet<>(prepared);
-            keys.removeIf(known::contains);
-        }
-
-        void invalidate(Consumer<List<CacheKey<?>>> invalidation) throws Throwable {
-            try {
-                if (!keys.isEmpty()) {
-                    invalidation.accept(keys);
-                }
-            } catch (Throwable failure) {
-                if (problem != null && problem != failure) {
-                    failure.addSuppressed(problem);
-                }
-                throw failure;
-            }
-            if (problem != null) {
-                throw problem;
-            }
         }
     }
 

@@ -10,8 +10,9 @@ import io.easykit.cache.InvalidCacheKeyException;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallersKeys;
+import io.easykit.cache.style.LateKeys;
 import io.easykit.cache.style.RefusedUpdates;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -200,7 +201,7 @@ final class SpringUpdate {
     }
 
     /** Returns false if there is no key. */
-    private static boolean add(Evaluation evaluation, @Nullable Object content, Set<CacheKey<?>> keys) {
+    private static boolean add(Evaluation evaluation, @Nullable Object content, Collection<CacheKey<?>> keys) {
         if (evaluation.getOperation() instanceof CacheEvictOperation evict && evict.isCacheWide()) {
             evaluation
                     .caches()
@@ -219,54 +220,25 @@ final class SpringUpdate {
         return operation instanceof CacheEvictOperation evict && evict.isBeforeInvocation();
     }
 
-    /**
-     * The data have changed already, so an entry without a key must not prevent the invalidation of the others.
-     *
-     * @param returned whether there is a result
-     */
+    /** @param returned whether there is a result */
     private void invalidateOthers(List<CacheKey<?>> before, @Nullable Object content, boolean returned)
             throws Throwable {
-        Set<CacheKey<?>> after = new LinkedHashSet<>();
-        Problems problems = new Problems();
+        LateKeys late = new LateKeys();
         for (Evaluation evaluation : evaluator.evaluate(call.method().operations(), call.call())) {
-            try {
-                if (mayAddAfter(evaluation.getOperation(), returned)
-                        && (mustAddAfter(evaluation.getOperation(), returned) || evaluation.applies(content))
-                        && !add(evaluation, content, after)) {
-                    problems.add(new InvalidCacheKeyException("The key of " + evaluation.getOperation()
-                            + " is null after the method, so nothing is invalidated."
-                            + " Set a condition, or correct the key."));
-                }
-            } catch (Throwable failure) {
-                problems.add(failure);
-            }
+            late.add(keys -> addAfter(evaluation, content, returned, keys));
         }
-        before.forEach(after::remove);
-        try {
-            parts.updates().invalidate(new ArrayList<>(after));
-        } catch (Throwable failure) {
-            problems.add(failure);
-        }
-        problems.throwFirst();
+        late.remove(before);
+        late.invalidate(parts.updates()::invalidate);
     }
 
-    /** Failures of one call. The first one gets the others as suppressed ones. */
-    private static final class Problems {
-
-        private @Nullable Throwable first;
-
-        void add(Throwable problem) {
-            if (first == null) {
-                first = problem;
-            } else if (first != problem) {
-                first.addSuppressed(problem);
-            }
-        }
-
-        void throwFirst() throws Throwable {
-            if (first != null) {
-                throw first;
-            }
+    private void addAfter(Evaluation evaluation, @Nullable Object content, boolean returned, List<CacheKey<?>> keys) {
+        CacheOperation operation = evaluation.getOperation();
+        boolean applies =
+                mayAddAfter(operation, returned) && (mustAddAfter(operation, returned) || evaluation.applies(content));
+        if (applies && !add(evaluation, content, keys)) {
+            throw new InvalidCacheKeyException("The key of " + operation
+                    + " is null after the method, so nothing is invalidated."
+                    + " Set a condition, or correct the key.");
         }
     }
 
