@@ -4,7 +4,9 @@ import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.OutgoingMessage;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.FleetSnapshot;
@@ -64,6 +66,23 @@ class SnapshotsTests {
         assertThat(Objects.requireNonNull(orders.total()).counters().acknowledged())
                 .isEqualTo(60);
         assertThat(orders.failure()).isNull();
+    }
+
+    @Test
+    void countsThePlacesOfAllListenersOfATopicWithoutPausedOnes() {
+        declare(Map.of(TOPIC, 1, "mail", 1));
+        queue.engine.join();
+        queue.start(ListenerEndpoint.builder("one", TOPIC, String.class).concurrency(8), message -> {});
+        queue.start(ListenerEndpoint.builder("two", TOPIC, String.class).concurrency(3), message -> {});
+        queue.start(ListenerEndpoint.builder("three", "mail", String.class).concurrency(5), message -> {});
+        ListenerContainer paused = queue.start(
+                ListenerEndpoint.builder("paused", TOPIC, String.class).concurrency(16), message -> {});
+        paused.pause();
+        advance(Duration.ofMinutes(1));
+
+        assertThat(snapshot().topics())
+                .extracting(TopicSummary::topic, TopicSummary::places)
+                .containsExactly(tuple("mail", 5), tuple(TOPIC, 11));
     }
 
     @Test

@@ -34,7 +34,7 @@ class ScriptHeaderTests {
         assertThat(header).anyMatch(line -> line.startsWith("ARGV   ")).anyMatch(line -> line.startsWith("return "));
     }
 
-    /** Of an error text of 3,000 bytes, such a pattern took 80 ms, and a page has 500 of them. */
+    /** Its time would grow with the square of the text, and one call matches the texts of a whole page. */
     @Test
     void matchesNoPatternAgainAtEachByte() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("src/main/resources/io/easykit/delayqueue/redis"))) {

@@ -3,15 +3,17 @@ package io.easykit.delayqueue.autoconfigure;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.store.SendOutbox;
 import io.easykit.delayqueue.support.Bytes;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchService;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -121,8 +123,17 @@ final class OutboxCrashProgram {
 
     private static void awaitGoOn() {
         Path file = goOn;
-        while (file == null || !Files.exists(file)) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        if (file == null) {
+            stop();
+            return;
+        }
+        try (WatchService created = file.getFileSystem().newWatchService()) {
+            file.toAbsolutePath().getParent().register(created, StandardWatchEventKinds.ENTRY_CREATE);
+            while (!Files.exists(file)) {
+                created.take().reset();
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

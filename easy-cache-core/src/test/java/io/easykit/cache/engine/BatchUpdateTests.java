@@ -126,7 +126,7 @@ class BatchUpdateTests {
         assertThat(source.calls).containsExactly(List.of(1, 2), List.of(2));
     }
 
-    /** With a search for each key in all others it takes more than a minute, with the locks of the transaction held. */
+    /** Otherwise the transaction would hold its locks for the square of their number. */
     @Test
     @Timeout(40)
     void anUpdateOfManyKeysInATransactionSearchesNoListForEachOfThem() {

@@ -31,6 +31,7 @@ import io.easykit.delayqueue.admin.FleetSnapshot;
 import io.easykit.delayqueue.admin.MessageDetail;
 import io.easykit.delayqueue.admin.MessagePage;
 import io.easykit.delayqueue.admin.MessageSummary;
+import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.ShardStats;
 import io.easykit.delayqueue.admin.TopicSeries;
 import io.easykit.delayqueue.admin.TopicSeries.Rates;
@@ -42,11 +43,13 @@ import java.io.IOException;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -280,6 +283,32 @@ class QueueApiTests {
     private static ShardStats stats(ShardStats.Pause pause, long due, Instant oldest, ShardStats.Flow flow) {
         ShardStats.Counters counters = new ShardStats.Counters(1, 0, 0, 0, 0, 0, 0, 0);
         return new ShardStats(Instant.EPOCH, pause, 1, due, 0, 0, oldest, Set.of(), counters, 0, 0, flow);
+    }
+
+    @Test
+    void countsANodeOnceHoweverManyListenersOfATopicItHas() {
+        when(fleet.nodes()).thenReturn(List.of(node("a", "orders", "orders", "mail"), node("b", "orders"), node("c")));
+        when(fleet.snapshot())
+                .thenReturn(new FleetSnapshot(
+                        Instant.EPOCH, 3, List.of(overview("mail"), overview("orders"), overview("quiet"))));
+        when(fleet.series(anyString(), any())).thenReturn(new TopicSeries("orders", Instant.EPOCH, List.of()));
+
+        List<?> topics = (List<?>) ((Map<?, ?>) read("topics", OPERATOR)).get("topics");
+
+        List<Object> counts = new ArrayList<>();
+        topics.forEach(topic -> counts.add(((Map<?, ?>) topic).get("listeningNodes")));
+        assertThat(counts).containsExactly(1, 2, 0);
+    }
+
+    private static TopicSummary overview(String topic) {
+        return new TopicSummary(topic, 1, 0, null, null, 0, "not read");
+    }
+
+    private static NodeInfo node(String id, String... topics) {
+        List<NodeInfo.Listener> listeners = Stream.of(topics)
+                .map(topic -> new NodeInfo.Listener("of " + topic, topic, 0, 1, Duration.ZERO, null))
+                .toList();
+        return new NodeInfo(id, "shop", "host", Map.of(), Instant.EPOCH, Instant.EPOCH, listeners);
     }
 
     /** The overview may be two seconds older than the numbers of the topic. */
