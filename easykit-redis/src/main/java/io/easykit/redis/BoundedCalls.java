@@ -140,8 +140,7 @@ final class BoundedCalls {
         @Override
         public Thread newThread(Runnable work) {
             // Reused, so without the InheritableThreadLocals of the first caller.
-            Thread thread = DetachedThread.of("easykit-redis-call-" + count.incrementAndGet(), work);
-            return thread;
+            return DetachedThread.of("easykit-redis-call-" + count.incrementAndGet(), work);
         }
     }
 }

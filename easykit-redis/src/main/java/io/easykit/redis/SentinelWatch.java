@@ -161,8 +161,8 @@ final class SentinelWatch {
     private void connect(long now) {
         try {
             // Without the InheritableThreadLocals of the caller.
-            Thread thread = DetachedThread.of("easykit-redis-sentinel", () -> connectAndQuery(now));
-            thread.start();
+            DetachedThread.of("easykit-redis-sentinel", () -> connectAndQuery(now))
+                    .start();
         } catch (Throwable noThread) {
             querying.set(false);
         }

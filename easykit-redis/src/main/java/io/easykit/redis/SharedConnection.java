@@ -128,8 +128,8 @@ final class SharedConnection {
         }
         try {
             // Without the InheritableThreadLocals of the caller: the thread outlives the call.
-            Thread thread = DetachedThread.of("easykit-redis-connect", () -> connectWhileWanted(attempt));
-            thread.start();
+            DetachedThread.of("easykit-redis-connect", () -> connectWhileWanted(attempt))
+                    .start();
         } catch (Throwable noThread) {
             attempt.end(noThread);
         }

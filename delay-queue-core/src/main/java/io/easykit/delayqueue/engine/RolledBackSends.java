@@ -47,10 +47,7 @@ final class RolledBackSends implements AutoCloseable {
 
     /** @param nanos a clock that only moves forward */
     RolledBackSends(QueueStore store, LongSupplier nanos) {
-        this(store, nanos, task -> {
-            Thread thread = DetachedThread.of("delay-queue-rollback", task);
-            return thread;
-        });
+        this(store, nanos, task -> DetachedThread.of("delay-queue-rollback", task));
     }
 
     RolledBackSends(QueueStore store, LongSupplier nanos, ThreadFactory threads) {

@@ -135,8 +135,7 @@ final class WorkerPool implements Workers {
         @Override
         public Thread newThread(Runnable task) {
             // Without the InheritableThreadLocals of the thread that starts the listener: handlers would get them.
-            Thread thread = DetachedThread.of(listener + "-" + number.incrementAndGet(), task);
-            return thread;
+            return DetachedThread.of(listener + "-" + number.incrementAndGet(), task);
         }
     }
 }

@@ -329,7 +329,6 @@ final class WakeupSubscriptions implements AutoCloseable {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = DetachedThread.of(name, task);
-        return created;
+        return DetachedThread.of(name, task);
     }
 }

@@ -1,39 +1,11 @@
 package io.easykit.delayqueue.time;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import io.easykit.test.DetachedThreadContract;
 
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Test;
+class DetachedThreadTests extends DetachedThreadContract {
 
-class DetachedThreadTests {
-
-    /** In an executable jar the class loader of the system does not know the application. */
-    @Test
-    void hasTheClassLoaderOfItsCreatorAndNoThreadLocals() throws Exception {
-        InheritableThreadLocal<String> tenant = new InheritableThreadLocal<>();
-        AtomicReference<ClassLoader> loader = new AtomicReference<>();
-        AtomicReference<String> inherited = new AtomicReference<>();
-        ClassLoader before = Thread.currentThread().getContextClassLoader();
-        try (URLClassLoader own = new URLClassLoader(new URL[0], before)) {
-            tenant.set("one");
-            Thread.currentThread().setContextClassLoader(own);
-            Thread thread = DetachedThread.of("detached", () -> {
-                loader.set(Thread.currentThread().getContextClassLoader());
-                inherited.set(tenant.get());
-            });
-            assertThat(thread.isDaemon()).isTrue();
-            assertThat(thread.getName()).isEqualTo("detached");
-
-            thread.start();
-            thread.join();
-
-            assertThat(loader.get()).isSameAs(own);
-            assertThat(inherited.get()).isNull();
-        } finally {
-            Thread.currentThread().setContextClassLoader(before);
-            tenant.remove();
-        }
+    @Override
+    protected Thread thread(String name, Runnable task) {
+        return DetachedThread.of(name, task);
     }
 }

@@ -89,10 +89,7 @@ final class AlertWebhook implements DelayQueueListener {
 
     /** A thread for the posts of one webhook. */
     static ScheduledExecutorService thread() {
-        return Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread created = DetachedThread.of("delay-queue-webhook", task);
-            return created;
-        });
+        return Executors.newSingleThreadScheduledExecutor(task -> DetachedThread.of("delay-queue-webhook", task));
     }
 
     /** Whether the template is JSON, with any text for its placeholders. */

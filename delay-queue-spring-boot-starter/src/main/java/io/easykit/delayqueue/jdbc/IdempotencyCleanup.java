@@ -50,10 +50,8 @@ public final class IdempotencyCleanup implements SmartLifecycle {
         if (thread != null) {
             return;
         }
-        ScheduledExecutorService created = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread worker = DetachedThread.of("delay-queue-idempotency", task);
-            return worker;
-        });
+        ScheduledExecutorService created =
+                Executors.newSingleThreadScheduledExecutor(task -> DetachedThread.of("delay-queue-idempotency", task));
         long millis = interval.toMillis();
         // Nodes that start together do not clean up together.
         long first = ThreadLocalRandom.current().nextLong(millis / 10 + 1);

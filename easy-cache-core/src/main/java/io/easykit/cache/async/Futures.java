@@ -63,10 +63,13 @@ public final class Futures {
      */
     public static ThreadPoolExecutor reusedThreads(String names) {
         AtomicInteger number = new AtomicInteger();
-        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = DetachedThread.of(names + number.incrementAndGet(), task);
-            return thread;
-        });
+        return new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                10,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> DetachedThread.of(names + number.incrementAndGet(), task));
     }
 
     /** Work that returns a value. */

@@ -60,8 +60,7 @@ final class Refreshes {
         AtomicInteger number = new AtomicInteger();
         return new ThreadPoolExecutor(0, 8, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
             // Reused, so without the InheritableThreadLocals of the first reader.
-            Thread thread = DetachedThread.of("easy-cache-refresh-" + number.incrementAndGet(), task);
-            return thread;
+            return DetachedThread.of("easy-cache-refresh-" + number.incrementAndGet(), task);
         });
     }
 

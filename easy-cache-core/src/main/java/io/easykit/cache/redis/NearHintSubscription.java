@@ -67,8 +67,7 @@ public final class NearHintSubscription {
     }
 
     private static Thread daemon(Runnable task, String name) {
-        Thread created = DetachedThread.of(name, task);
-        return created;
+        return DetachedThread.of(name, task);
     }
 
     /** The thread from a start to its stop, with its connection. */

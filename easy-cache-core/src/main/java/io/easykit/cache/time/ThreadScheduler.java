@@ -9,10 +9,7 @@ final class ThreadScheduler implements EngineTime.Scheduler {
     private final ScheduledThreadPoolExecutor executor;
 
     ThreadScheduler(String name) {
-        executor = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = DetachedThread.of(name, task);
-            return thread;
-        });
+        executor = new ScheduledThreadPoolExecutor(1, task -> DetachedThread.of(name, task));
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
