@@ -66,7 +66,7 @@ final class Browser implements AutoCloseable {
               ...document.querySelectorAll('button, a')].find(wanted);
             """;
 
-    /** Keeps the next refresh of the page as {@code due}, and makes the interval of refreshes a variable. */
+    /** Keeps the next refresh of the page as {@code due}, and makes the interval of refreshes, in milliseconds, a variable. */
     private static final String REFRESHES =
             """
             window.every = 2000;
