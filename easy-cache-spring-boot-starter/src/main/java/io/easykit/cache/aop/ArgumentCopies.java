@@ -48,6 +48,11 @@ public final class ArgumentCopies {
         }
     }
 
+    /** Whether the caller or the method can change an argument, or an element of one. */
+    public static boolean mayChange(Object[] arguments) {
+        return !holdsOnlyImmutable(Arrays.asList(arguments));
+    }
+
     private static Object @Nullable [] copiesOf(Object[] arguments) {
         Object[] copies = new Object[arguments.length];
         for (int i = 0; i < arguments.length; i++) {

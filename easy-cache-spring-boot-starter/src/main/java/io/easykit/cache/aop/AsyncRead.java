@@ -78,7 +78,7 @@ final class AsyncRead {
 
         SingleRead(CacheKey<Object> key) {
             this.key = key;
-            this.callers = new CallersKeys(List.of(key), call.getMethod());
+            this.callers = new CallersKeys(List.of(key), call.getMethod(), arguments.mayChange());
         }
 
         @Override

@@ -43,7 +43,8 @@ final class AsyncUpdate {
         if (first.isEmpty() && !operation.applies(call)) {
             return invocation.proceed();
         }
-        CallersKeys callers = new CallersKeys(first, call.getMethod());
+        CallersKeys callers =
+                new CallersKeys(first, call.getMethod(), ArgumentCopies.mayChange(invocation.getArguments()));
         return style.run(place -> {
             Set<CacheKey<?>> keys = new LinkedHashSet<>(first);
             List<UpdateOperation.Entry> unknown = new ArrayList<>();

@@ -51,7 +51,8 @@ final class SpringRead {
         if (steps.size() == 1 && method.returned().isLater() && !isMock) {
             return method.style().read(new SingleRead(steps));
         }
-        CallersKeys callers = new CallersKeys(keys(steps), call.call().method());
+        CallersKeys callers = new CallersKeys(
+                keys(steps), call.call().method(), call.arguments().mayChange());
         return method.style()
                 .run(
                         place -> {
@@ -207,7 +208,8 @@ final class SpringRead {
 
         SingleRead(List<Step> steps) {
             this.steps = steps;
-            this.callers = new CallersKeys(keys(steps), call.call().method());
+            this.callers = new CallersKeys(
+                    keys(steps), call.call().method(), call.arguments().mayChange());
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.EasyCache;
 import io.easykit.cache.InvalidCacheCallException;
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.aop.ArgumentCopies;
 import io.easykit.cache.springcache.OperationEvaluator.Evaluation;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallersKeys;
@@ -54,7 +55,10 @@ final class SpringUpdate {
         if (first.anyCache == null && call.method().returned().isLater()) {
             return call.proceed();
         }
-        CallersKeys callers = new CallersKeys(first.before, call.call().method());
+        CallersKeys callers = new CallersKeys(
+                first.before,
+                call.call().method(),
+                ArgumentCopies.mayChange(call.arguments().original().getArguments()));
         return call.method().style().run(place -> {
             Keys keys = new Keys();
             keys.addAll(first);

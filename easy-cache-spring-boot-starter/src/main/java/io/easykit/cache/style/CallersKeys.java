@@ -14,31 +14,42 @@ import org.jspecify.annotations.Nullable;
  * Keys of a call that runs on a thread of the cache. State of the caller's thread, such as its tenant, may be missing there. Then the
  * method would read or change the data of another key.
  *
- * <p>A publisher runs the method at each subscription, and the method may change its arguments. So the keys may differ when a
- * subscription has passed already.
+ * <p>A publisher runs the method at each subscription, and the method or its caller may change the arguments. So if they can change,
+ * the keys may differ when a subscription has passed already. If they cannot, it is the state of the thread that differs, for example
+ * on the timer thread of a retry.
  */
 public final class CallersKeys {
 
     private final Set<CacheKey<?>> expected;
     private final Method method;
-    private final AtomicBoolean passed = new AtomicBoolean();
+    private final boolean mayChange;
 
-    /** @param callers keys that were computed on the thread of the caller */
-    public CallersKeys(Collection<? extends CacheKey<?>> callers, Method method) {
+    /** Whether a subscriber had the keys of the caller. It may have found a value, without a call of the method. */
+    private final AtomicBoolean subscribed = new AtomicBoolean();
+
+    private final AtomicBoolean passed = new AtomicBoolean();
+    private final AtomicBoolean refused = new AtomicBoolean();
+
+    /**
+     * @param callers   keys that were computed on the thread of the caller
+     * @param mayChange whether the arguments of which they are computed can change
+     */
+    public CallersKeys(Collection<? extends CacheKey<?>> callers, Method method, boolean mayChange) {
         this.expected = new LinkedHashSet<>(callers);
         this.method = method;
+        this.mayChange = mayChange;
     }
 
     /**
      * Has to be called before the method, on the thread that will call it.
      *
      * @param here computes the keys on this thread
-     * @return false if they differ, and a subscription has passed before
-     * @throws InvalidCacheCallException if they differ or are not known, and none has passed before
+     * @return false if they differ, a subscription has passed before, and the arguments can change
+     * @throws InvalidCacheCallException if they differ or are not known otherwise
      * @throws RuntimeException if they are not known, as in any call without a key
      */
     public boolean pass(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
-        boolean same = areSame(here);
+        boolean same = areSame(here, passed.get());
         passed.set(true);
         return same;
     }
@@ -54,6 +65,12 @@ public final class CallersKeys {
 
     /** As {@link #pass}, on the thread of a subscriber, which does not call the method. */
     public boolean areSame(Supplier<? extends Collection<? extends CacheKey<?>>> here) {
+        boolean same = areSame(here, passed.get() || subscribed.get());
+        subscribed.set(true);
+        return same;
+    }
+
+    private boolean areSame(Supplier<? extends Collection<? extends CacheKey<?>>> here, boolean again) {
         Set<CacheKey<?>> now = new LinkedHashSet<>();
         RuntimeException problem = null;
         try {
@@ -62,7 +79,8 @@ public final class CallersKeys {
             problem = unknown;
         }
         boolean same = problem == null && now.equals(expected);
-        if (!same && !passed.get()) {
+        if (!same && !(again && mayChange && !refused.get())) {
+            refused.set(true);
             throw refusal(now, problem);
         }
         if (problem != null) {

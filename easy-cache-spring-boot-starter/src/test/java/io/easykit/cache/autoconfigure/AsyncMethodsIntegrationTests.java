@@ -784,6 +784,20 @@ class AsyncMethodsIntegrationTests {
         assertThat(target.loads).hasValue(0);
     }
 
+    /** As by a retry whose timer thread has another tenant. The arguments cannot have changed. */
+    @Test
+    void aReadThatIsSubscribedAgainWithAnotherTenantIsRefused() {
+        Mono<String> read = users.ofTenantReactively(id);
+        assertThat(read.block(WAIT)).isEqualTo("default" + id);
+        TENANT.set("a");
+        try {
+            assertThat(failure(read.toFuture())).isInstanceOf(InvalidCacheCallException.class);
+        } finally {
+            TENANT.remove();
+        }
+        assertThat(target.loads).hasValue(1);
+    }
+
     /** Runs a check while the other node has no Redis. */
     private static void inAnOutageElsewhere(Runnable check) {
         Availability redis =
@@ -824,6 +838,18 @@ class AsyncMethodsIntegrationTests {
             assertThat(elsewhere.next(new AtomicLong(id)).block(WAIT)).isEqualTo(id + 1);
         });
         assertThat(targetElsewhere.loads).hasValue(3);
+    }
+
+    /** The first subscription called no method. */
+    @Test
+    void aMonoThatIsSubscribedAgainWithAnotherKeyAfterAHitIsNotCached() {
+        AtomicLong key = new AtomicLong(id);
+        assertThat(users.next(new AtomicLong(id)).block(WAIT)).isEqualTo(id + 1);
+        Mono<Long> read = users.next(key);
+        assertThat(read.block(WAIT)).isEqualTo(id + 1);
+        key.set(id + 7);
+
+        assertThat(read.block(WAIT)).isEqualTo(id + 8);
     }
 
     /** The first subscription has changed the argument. */

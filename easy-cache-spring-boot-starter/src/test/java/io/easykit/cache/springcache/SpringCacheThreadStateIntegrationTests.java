@@ -205,6 +205,9 @@ class SpringCacheThreadStateIntegrationTests {
         RedisServer.shared().flush();
         plain.getBean(Tenant.class).enter("a");
         propagating.getBean(Tenant.class).enter("a");
+        AopTestUtils.<Texts>getTargetObject(propagating.getBean(Texts.class))
+                .calls
+                .clear();
     }
 
     @AfterEach
@@ -288,6 +291,23 @@ class SpringCacheThreadStateIntegrationTests {
         assertThat(here.later(1).join()).isEqualTo("a1");
 
         assertThat(AopTestUtils.<Texts>getTargetObject(here).calls).containsExactly("read", "update", "read");
+    }
+
+    /** As by a retry whose timer thread has no tenant. The arguments cannot have changed. */
+    @Test
+    void aReadAndAnUpdateThatAreSubscribedAgainWithAnotherTenantAreRefused() {
+        Texts here = propagating.getBean(Texts.class);
+        List<String> run = AopTestUtils.<Texts>getTargetObject(here).calls;
+        Mono<String> read = here.reactively(7);
+        Mono<String> update = here.updateReactively(7);
+        assertThat(read.block(Duration.ofSeconds(30))).isEqualTo("a7");
+        assertThat(update.block(Duration.ofSeconds(30))).isEqualTo("a7");
+
+        propagating.getBean(Tenant.class).leave();
+
+        refuses(() -> read.block(Duration.ofSeconds(30)));
+        refuses(() -> update.block(Duration.ofSeconds(30)));
+        assertThat(run).containsExactly("read", "update");
     }
 
     @Test
