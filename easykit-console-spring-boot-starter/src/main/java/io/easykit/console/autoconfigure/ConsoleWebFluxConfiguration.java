@@ -11,8 +11,11 @@ import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
@@ -84,10 +87,15 @@ class ConsoleWebFluxConfiguration {
                     return (readsBody
                                     ? body(request.exchange().getRequest().getBody(), BODY_TIMEOUT)
                                     : Mono.just(NO_BODY))
-                            .publishOn(Schedulers.boundedElastic())
-                            .map(body -> console.handle(with.apply(body)));
+                            .flatMap(body -> toItsEnd(() -> console.handle(with.apply(body))));
                 })
                 .flatMap(ConsoleWebFluxConfiguration::response);
+    }
+
+    /** A client that goes away meanwhile must not interrupt a change half way. */
+    static Mono<ConsoleReply> toItsEnd(Supplier<ConsoleReply> call) {
+        Executor blocking = Schedulers.boundedElastic()::schedule;
+        return Mono.fromFuture(() -> CompletableFuture.supplyAsync(call, blocking), true);
     }
 
     private static String path(ServerRequest request) {

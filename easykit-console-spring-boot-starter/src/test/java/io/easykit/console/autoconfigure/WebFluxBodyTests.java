@@ -4,13 +4,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.console.ConsoleReply;
 import io.easykit.console.ConsoleRequest;
 import io.easykit.console.Refusal;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 class WebFluxBodyTests {
@@ -39,6 +44,30 @@ class WebFluxBodyTests {
         assertThatThrownBy(() -> late.read(100))
                 .isInstanceOfSatisfying(
                         Refusal.class, refusal -> assertThat(refusal.status()).isEqualTo(408));
+    }
+
+    @Test
+    void aCallRunsToItsEndThoughItsClientHasGone() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch gone = new CountDownLatch(1);
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Disposable call = ConsoleWebFluxConfiguration.toItsEnd(() -> {
+                    begun.countDown();
+                    try {
+                        gone.await();
+                        interrupted.complete(Thread.currentThread().isInterrupted());
+                    } catch (InterruptedException e) {
+                        interrupted.complete(true);
+                    }
+                    return ConsoleReply.attachment("name", new byte[0]);
+                })
+                .subscribe();
+        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+
+        call.dispose();
+        gone.countDown();
+
+        assertThat(interrupted.get(30, TimeUnit.SECONDS)).isFalse();
     }
 
     @Test
