@@ -5,11 +5,13 @@ import io.easykit.delayqueue.ErrorAction;
 import io.easykit.delayqueue.ErrorHandler;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.support.LogText;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Calls the error handler of a listener. A handler that throws, or returns null, changes nothing. */
+/** Decides after failed runs of a listener. An error handler that throws, or returns null, changes nothing. */
 final class ErrorActions {
 
     private static final Logger log = LoggerFactory.getLogger(ErrorActions.class);
@@ -39,6 +41,19 @@ final class ErrorActions {
         }
         warn(message, problem);
         return ErrorAction.byDefault();
+    }
+
+    /** Whether a message is dead at once after this exception, or after the one of a future that the method has waited for. */
+    static boolean isNeverRetried(ListenerEndpoint endpoint, Throwable error) {
+        Throwable thrown = unwrapped(error);
+        return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error) || type.isInstance(thrown));
+    }
+
+    /** Without what {@code join} and {@code get} wrap around an exception. */
+    private static Throwable unwrapped(Throwable error) {
+        boolean wraps = error instanceof CompletionException || error instanceof ExecutionException;
+        Throwable cause = error.getCause();
+        return wraps && cause != null ? unwrapped(cause) : error;
     }
 
     private void warn(DelayMessage<?> message, @Nullable Throwable problem) {

@@ -243,7 +243,7 @@ final class InFlightMessage implements Acknowledgment {
             retryAfter(error, after);
         } else if (action instanceof ErrorAction.Retry again) {
             retry(error, again.policy() == null ? retry : again.policy());
-        } else if (action instanceof ErrorAction.Dead || isNeverRetried(error)) {
+        } else if (action instanceof ErrorAction.Dead || ErrorActions.isNeverRetried(endpoint, error)) {
             failed(error, null, ErrorText.of(error));
         } else {
             retry(error, retry);
@@ -317,10 +317,6 @@ final class InFlightMessage implements Acknowledgment {
     /** Another consumer owns the message now, or may own it. */
     void lose() {
         lost = true;
-    }
-
-    private boolean isNeverRetried(Throwable error) {
-        return endpoint.notRetried().stream().anyMatch(type -> type.isInstance(error));
     }
 
     private static void requireError(Throwable error) {

@@ -31,6 +31,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,6 +77,18 @@ class FailureTests {
     void buriesAtOnceAfterAnExceptionThatIsNeverRetried() {
         queue.start(listener().notRetried(List.of(IllegalArgumentException.class)), message -> {
             throw new NumberFormatException("no number");
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(Duration.ofHours(1));
+
+        assertThat(queue.runs).hasSize(1);
+        assertThat(queue.find("a").state()).isEqualTo(State.DEAD);
+    }
+
+    @Test
+    void buriesAtOnceAfterSuchAnExceptionOfAFuture() {
+        queue.start(listener().notRetried(List.of(IllegalArgumentException.class)), message -> {
+            throw new CompletionException(new ExecutionException(new NumberFormatException("no number")));
         });
         queue.send("a", Duration.ZERO);
         queue.time.advance(Duration.ofHours(1));

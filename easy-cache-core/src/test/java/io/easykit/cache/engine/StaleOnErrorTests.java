@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -353,6 +354,19 @@ class StaleOnErrorTests {
         }
         assertThat(trials).hasValue(3);
         assertThat(cache.fetch(own, this::fail)).isEqualTo("old");
+    }
+
+    /** A loader that waits for a future. */
+    @Test
+    void passesTheAnswersOfTheBusinessThatAreWrapped() {
+        CacheKey<String> own = spec(StaleOnErrorOptions.keptFor(KEPT).withExcept(Set.of(NotFound.class)))
+                .key(1);
+        expire(own);
+
+        assertThatThrownBy(() -> cache.fetch(own, () -> {
+                    throw new CompletionException(new NotFound());
+                }))
+                .isInstanceOf(CompletionException.class);
     }
 
     @Test
