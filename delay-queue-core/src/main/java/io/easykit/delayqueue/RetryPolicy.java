@@ -9,9 +9,9 @@ import java.util.random.RandomGenerator;
  * How often a message is tried, and how long it waits in between.
  *
  * @param maxAttempts runs that may fail before the message is dead, at least 1
- * @param firstDelay  wait after the first failure
+ * @param firstDelay  wait after the first failure; rounded up to milliseconds
  * @param multiplier  factor from one wait to the next, at least 1
- * @param maxDelay    the longest wait
+ * @param maxDelay    the longest wait; rounded up to milliseconds
  * @param jitter      share of the wait that is random, from 0 to 1: 0.2 makes it 80 to 100 percent
  */
 public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplier, Duration maxDelay, double jitter) {
@@ -28,6 +28,8 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
                 "maxDelay " + DurationText.of(maxDelay) + " is less than firstDelay " + DurationText.of(firstDelay));
         require(isPossible(maxDelay), "maxDelay is " + DurationText.of(maxDelay) + ": give at most 3650 days");
         require(jitter >= 0 && jitter <= 1, "jitter is " + jitter + ": give 0 to 1");
+        firstDelay = roundUp(firstDelay);
+        maxDelay = roundUp(maxDelay);
     }
 
     /** Waits the same time after each failure. */
@@ -62,6 +64,10 @@ public record RetryPolicy(int maxAttempts, Duration firstDelay, double multiplie
         double growing = Math.min(waits, Math.ceil(Math.log(longest / first) / Math.log(multiplier)));
         double grown = first * (Math.pow(multiplier, growing) - 1) / (multiplier - 1);
         return Duration.ofMillis((long) Math.ceil(grown + (waits - growing) * longest));
+    }
+
+    private static Duration roundUp(Duration delay) {
+        return Duration.ofMillis(delay.plusNanos(999_999).toMillis());
     }
 
     /** Whether a message can wait so long. */

@@ -45,6 +45,12 @@ class ValuesTests {
     }
 
     @Test
+    void roundsWaitsUpToMilliseconds() {
+        assertThat(delays(new RetryPolicy(4, Duration.ofNanos(1), 2, Duration.ofNanos(2_500_001), 0)))
+                .containsExactly(1L, 2L, 3L);
+    }
+
+    @Test
     void takesNoMoreThanTheJitterOff() {
         RetryPolicy policy = new RetryPolicy(2, Duration.ofSeconds(1), 1, Duration.ofSeconds(1), 0.2);
         Random random = new Random(1);

@@ -2,15 +2,16 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   'ids', (id, died at)*
---   or   'age', ms since death at least, how many (1 to 100)
+--   or   'age', ms since death at least, how many (1 to 100), latest death in ms
+--        latest death  the same age by the caller's clock: Redis's clock may have been set ahead, and purged letters are gone
 -- return code*, as one text    of ids: 1 purged, 0 not dead, or died again
 --   or   count                by age
 local aged = ARGV[1] == 'age'
 check(aged or ARGV[1] == 'ids', 'neither ids nor age')
 local found, codes, done, deaths, seen = {}, {}, {}, {}, {}
 if aged then
-  checkCount(3)
-  local cutOff = now - duration(ARGV[2], 0, 2 ^ 53, 'age')
+  checkCount(4)
+  local cutOff = math.min(now - duration(ARGV[2], 0, 2 ^ 53, 'age'), toInteger(ARGV[4], 0, 2 ^ 53, 'latest death'))
   found = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, toInteger(ARGV[3], 1, 100, 'count'))
 else
   checkGroups(2, 2)

@@ -70,6 +70,18 @@ class PurgeScriptTests {
                 state c=7:1:0:0:820:p""");
     }
 
+    /** A server whose clock is ahead has taken over. */
+    @Test
+    void keepsLettersThatAreOldByOneClockOnly() {
+        long now = System.currentTimeMillis();
+        Duration day = Duration.ofDays(1);
+        shard.seed("ZADD dead " + (now - day.toMillis() - 1000) + " old " + now + " young");
+        shard.clock(now + 8 * day.toMillis());
+
+        assertThat(shard.store.purge(KEY, day, 10)).isEqualTo(1);
+        assertThat(shard.state()).contains("young=" + now).doesNotContain("old");
+    }
+
     @Test
     void doesNotPurgeWhatIsNotDead() {
         shard.seed("""
