@@ -57,11 +57,7 @@ final class EntryExplainer {
         if (value != null && entry.staleUntil() == null && isAhead(value.expires())) {
             return fresh(value);
         }
-        boolean stale = value != null
-                && options.allowsStale()
-                && isAhead(value.expires())
-                && entry.staleUntil() != null
-                && isAhead(entry.staleUntil());
+        boolean stale = value != null && options.allowsStale() && isAhead(value.expires()) && isInWindow();
         if (isAhead(entry.updatesUntil())) {
             return updating(stale);
         }
@@ -77,6 +73,13 @@ final class EntryExplainer {
         say("The next reader loads the value.");
         sayIfExpired();
         return result(state, Outcome.NEED_QUERY);
+    }
+
+    /** While an update is prepared, the window ends with its lease. */
+    private boolean isInWindow() {
+        Instant until = entry.staleUntil();
+        return isAhead(until)
+                && (isAhead(entry.updatesUntil()) || left(until).compareTo(options.effectiveStaleWindow()) <= 0);
     }
 
     private EntryExplanation fresh(StoredEntry.Value value) {

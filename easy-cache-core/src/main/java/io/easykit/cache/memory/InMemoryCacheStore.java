@@ -162,8 +162,11 @@ public final class InMemoryCacheStore implements EntryStore {
     public synchronized Duration takeWorkLease(String name, String owner, Duration duration, boolean partial) {
         WorkLease held = workLeases.get(name);
         boolean yields = held != null && held.partial && !partial;
-        if (held != null && !held.owner.equals(owner) && held.ends > now() && !yields) {
-            return Duration.ofMillis(held.ends - now());
+        if (held != null && !held.owner.equals(owner) && !yields) {
+            long left = held.ends - now();
+            if (left > 0 && left <= duration.toMillis()) {
+                return Duration.ofMillis(left);
+            }
         }
         workLeases.put(name, new WorkLease(owner, now() + duration.toMillis(), partial));
         return Duration.ZERO;

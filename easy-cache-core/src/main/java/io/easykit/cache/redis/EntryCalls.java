@@ -73,7 +73,7 @@ final class EntryCalls {
                         randomBytes(),
                         bytes(options.loadLease().toMillis()),
                         KEEP_TOKEN,
-                        bytes(allowsStale ? "1" : "0"),
+                        staleWindow(options, allowsStale),
                         bytes(options.effectiveRefreshAhead().toMillis()),
                         bytes(options.effectiveNullRefreshAhead().toMillis()),
                         bytes(epoch),
@@ -110,12 +110,20 @@ final class EntryCalls {
         return run(
                 CacheScript.PEEK,
                 name,
-                List.of(bytes(allowsStale ? "1" : "0"), bytes(epoch), valueField(key), bytes(past.toMillis())));
+                List.of(
+                        staleWindow(key.spec().options(), allowsStale),
+                        bytes(epoch),
+                        valueField(key),
+                        bytes(past.toMillis())));
     }
 
     /** Sends the script release-load. */
     CompletionStage<@Nullable Object> release(byte[] name, LoadLease lease) {
         return run(CacheScript.RELEASE_LOAD, name, List.of(lease.id()));
+    }
+
+    private static byte[] staleWindow(CacheOptions options, boolean allowsStale) {
+        return bytes(allowsStale ? options.effectiveStaleWindow().toMillis() : 0);
     }
 
     static byte[] valueField(CacheKey<?> key) {

@@ -1,11 +1,12 @@
 -- Decides how one reader may use an entry and, where no other reader loads it, gives that reader the load lease.
 --
 -- KEYS   entry
--- ARGV   caller, load lease ms, keep ms, 1 if stale is allowed, refresh-ahead ms, null refresh-ahead ms, epoch, field
+-- ARGV   caller, load lease ms, keep ms, stale window ms, refresh-ahead ms, null refresh-ahead ms, epoch, field
 --        caller         4 random bytes, fresh for each fetch (a replay by the driver carries the same ones)
 --        load lease     how long the caller holds the exclusive right to load
 --        keep           how long the fencing token outlives the load lease; longer than the longest load
---        stale          the caller accepts a stale value inside the stale window
+--        stale window   of the prefix, or 0: the caller accepts no stale value. A window that ends later than this from now began
+--                       before the clock was set back, and counts as over
 --        refresh-ahead  the last part of a value's life in which one reader refreshes it; at most a tenth of a TTL of its own
 --        null refresh-ahead  the same for null and an empty Optional
 --        epoch          of the prefix; a value of an older epoch is no value
@@ -15,7 +16,7 @@
 --        outcome        SUCCESS, SUCCESS_NEED_QUERY, NEED_QUERY, NEED_QUERY_NO_STORE, NEED_WAIT; the last values may be missing
 -- fields v f s i
 local caller, loadLease, keepToken = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local allowsStale, refreshAhead, epoch = ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[7])
+local window, refreshAhead, epoch = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[7])
 local entry = redis.call('HMGET', KEYS[1], ARGV[8], 'f', 's', 'i')
 local value, lease, updatesUntil = entry[1], entry[2], entry[4] and toMillis(entry[4]) or 0
 local staleUntil = entry[3] and toMillis(entry[3])
@@ -54,7 +55,9 @@ if value and not staleUntil and now < expires then
   if expires - now > refreshAhead or now < leaseEnds then return {now, 'SUCCESS', value} end
   return {now, 'SUCCESS_NEED_QUERY', value, grantLease()}
 end
-local stale = allowsStale and value and staleUntil and now < staleUntil and now < expires and value
+-- While an update is prepared, the value may be read until the end of its lease.
+local mayBeStale = window > 0 and staleUntil and now < staleUntil and (now < updatesUntil or staleUntil - now <= window)
+local stale = mayBeStale and now < expires and value
 if now < updatesUntil then
   if stale then return {now, 'SUCCESS', stale, false, 0, 1} end
   return {now, 'NEED_QUERY_NO_STORE'}

@@ -1,8 +1,8 @@
 -- Shows the value that one reader may have. Changes nothing, and gives no load lease.
 --
 -- KEYS   entry
--- ARGV   1 if stale is allowed, epoch, field, past ms
---        stale          the caller accepts a stale value inside the stale window
+-- ARGV   stale window ms, epoch, field, past ms
+--        stale window   as in fetch
 --        epoch          of the prefix; a value of an older epoch is no value
 --        field          of the values that the caller can read: v and the fingerprint of their type
 --        past           for how long after its end the caller accepts an expired value that was never invalidated; 0 for none
@@ -10,11 +10,14 @@
 --        the last values may be missing
 -- fields v s i
 local entry = redis.call('HMGET', KEYS[1], ARGV[3], 's', 'i')
-local value, staleUntil = entry[1], entry[2] and toMillis(entry[2])
+local window, value, staleUntil = tonumber(ARGV[1]), entry[1], entry[2] and toMillis(entry[2])
 if not value or #value < 12 or struct.unpack('>I4', value, 7) < tonumber(ARGV[2]) then return {now} end
 local expires = struct.unpack('>I6', value)
 local ends = expires
-if staleUntil then ends = ARGV[1] == '1' and math.min(expires, staleUntil) or 0 end
+if staleUntil then
+  local isUpdating = entry[3] and now < toMillis(entry[3])
+  ends = window > 0 and (isUpdating or staleUntil - now <= window) and math.min(expires, staleUntil) or 0
+end
 if now < ends then
   if staleUntil then return {now, value, ends - now, 1} end
   return {now, value, ends - now}

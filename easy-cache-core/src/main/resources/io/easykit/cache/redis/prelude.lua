@@ -56,11 +56,12 @@ local function callInParts(command, words)
   end
 end
 
--- Writes fields of the hash with the epochs, or none of them.
+-- Writes fields of the hash with the epochs, or none of them. It lives for eleven years, longer than any value: a value of before a
+-- clearing would be valid again without its epoch.
 local function writeEpochs(fields, names)
   local ttl = redis.call('PTTL', KEYS[1])
   callInParts('HSET', fields)
-  local reply = redis.pcall('PEXPIRE', KEYS[1], 31536000000)
+  local reply = redis.pcall('PEXPIRE', KEYS[1], 346896000000)
   if type(reply) == 'table' then
     -- Redis does not undo a script that fails: no key may stay behind without a TTL.
     if ttl == -2 then callInParts('HDEL', names) end

@@ -314,7 +314,15 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
                 world,
                 i,
                 CacheScript.FETCH,
-                List.of(caller, LOAD_LEASE, LOAD_LEASE, stale ? "1" : "0", "0", "0", NO_EPOCH, "v"));
+                List.of(
+                        caller,
+                        LOAD_LEASE,
+                        LOAD_LEASE,
+                        stale ? Laboratory.millis(window) : "0",
+                        "0",
+                        "0",
+                        NO_EPOCH,
+                        "v"));
     }
 
     private Result store(BatchWorld world, int i, String lease, int version) {

@@ -166,6 +166,14 @@ class FetchScriptTests {
         assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
     }
 
+    /** The window began before the clock was set back. A prepared update ends by its own lease, which may be longer. */
+    @Test
+    void refusesTheOldValueInAWindowThatIsLongerThanAnyOne() {
+        entry.value(300, 0, "old").stale(22).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
+    }
+
     @Test
     void refusesTheOldValuePastItsLife() {
         entry.value(-10, 0, "old").stale(20).lives(20);
@@ -267,7 +275,15 @@ class FetchScriptTests {
     /** The reply in words; missing values are left out. */
     private String fetch(String caller, boolean allowsStale, String epoch) {
         List<?> reply = (List<?>) entry.call(
-                CacheScript.FETCH, caller, "10000", "120000", allowsStale ? "1" : "0", "30000", "10000", epoch, "v");
+                CacheScript.FETCH,
+                caller,
+                "10000",
+                "120000",
+                allowsStale ? "20000" : "0",
+                "30000",
+                "10000",
+                epoch,
+                "v");
         StringBuilder words = new StringBuilder(reply.get(1).toString());
         if (reply.size() > 2 && !reply.get(2).equals("")) {
             words.append(' ').append(entry.spell("v", reply.get(2).toString()));

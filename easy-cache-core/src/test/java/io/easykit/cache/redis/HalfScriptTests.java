@@ -171,7 +171,7 @@ class HalfScriptTests {
         state.run();
         List<?> strict = (List<?>) fetch("0");
         state.run();
-        List<?> lenient = (List<?>) fetch("1");
+        List<?> lenient = (List<?>) fetch("30000");
         state.run();
         List<?> expired = (List<?>) eval(CacheScript.PEEK.lua().text(), "0", "0", "v", "60000");
         state.run();
@@ -184,8 +184,8 @@ class HalfScriptTests {
                 "NEED_QUERY_NO_STORE".equals(text(strict.get(1))));
     }
 
-    private Object fetch(String allowsStale) {
-        return eval(CacheScript.FETCH.lua().text(), "read", "10000", "120000", allowsStale, "0", "0", "0", "v");
+    private Object fetch(String staleWindow) {
+        return eval(CacheScript.FETCH.lua().text(), "read", "10000", "120000", staleWindow, "0", "0", "0", "v");
     }
 
     private static @Nullable String valueOf(List<?> reply) {
@@ -195,8 +195,8 @@ class HalfScriptTests {
 
     private Object run(CacheScript script, String text) {
         return switch (script) {
-            case FETCH -> eval(text, "call", "10000", "120000", "1", "30000", "0", "0", "v");
-            case PEEK -> eval(text, "1", "0", "v", "60000");
+            case FETCH -> eval(text, "call", "10000", "120000", "30000", "30000", "0", "0", "v");
+            case PEEK -> eval(text, "30000", "0", "v", "60000");
             case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v", "60000");
             case RELEASE_LOAD -> eval(text, loadLease(10));
             case PREPARE -> eval(text, "own", "30000", "1");

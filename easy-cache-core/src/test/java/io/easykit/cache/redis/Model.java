@@ -637,7 +637,7 @@ final class Model implements Explorer.Rules<World> {
     // Arguments of the scripts
 
     private List<String> fetchArguments(String caller, String field) {
-        return List.of(caller, LOAD_LEASE, KEEP, allowsStale, AHEAD, AHEAD, NO_EPOCH, field);
+        return List.of(caller, LOAD_LEASE, KEEP, windowMillis, AHEAD, AHEAD, NO_EPOCH, field);
     }
 
     private static List<String> storeArguments(String loadLease, String field, int version, boolean keeps) {

@@ -296,8 +296,9 @@ final class NearModel implements Explorer.Rules<NearWorld> {
         }
     }
 
-    private static List<String> fetchArguments(String caller, boolean allowsStale) {
-        return List.of(caller, LOAD_LEASE, LIFE, allowsStale ? "1" : "0", "0", "0", NO_EPOCH, FIELD);
+    private List<String> fetchArguments(String caller, boolean allowsStale) {
+        return List.of(
+                caller, LOAD_LEASE, LIFE, allowsStale ? Laboratory.millis(window) : "0", "0", "0", NO_EPOCH, FIELD);
     }
 
     private static List<String> storeArguments(String loadLease, int version) {

@@ -324,7 +324,15 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
                 side(world, outer).entry(),
                 world.clock(),
                 CacheScript.FETCH,
-                List.of(caller, LOAD_LEASE, LOAD_LEASE, allowsStale ? "1" : "0", "0", "0", NO_EPOCH, "v"));
+                List.of(
+                        caller,
+                        LOAD_LEASE,
+                        LOAD_LEASE,
+                        allowsStale ? Laboratory.millis(1) : "0",
+                        "0",
+                        "0",
+                        NO_EPOCH,
+                        "v"));
     }
 
     private Result store(NestedWorld world, boolean outer, String loadLease, int version) {

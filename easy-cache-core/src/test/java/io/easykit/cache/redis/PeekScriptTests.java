@@ -40,6 +40,15 @@ class PeekScriptTests {
         assertThat(found(0, TAKES_OLD)).isTrue();
     }
 
+    /** The window began before the clock was set back. A prepared update ends by its own lease, which may be longer. */
+    @Test
+    void findsNothingInAWindowThatIsLongerThanAnyOneUnlessAnUpdateIsPrepared() {
+        entry.value(300, 0, "old").stale(22).lives(300);
+        assertThat(found(0, TAKES_OLD)).isFalse();
+        entry.intent("u", 22).lives(300);
+        assertThat(found(0, TAKES_OLD)).isTrue();
+    }
+
     @Test
     void findsNothingAfterTheStaleWindowOrTheLife() {
         entry.value(300, 0, "old").stale(-1).lives(300);
@@ -116,7 +125,8 @@ class PeekScriptTests {
     }
 
     private boolean found(int epoch, boolean takesOld) {
-        List<?> reply = (List<?>) entry.call(CacheScript.PEEK, takesOld ? "1" : "0", Integer.toString(epoch), "v", "0");
+        List<?> reply =
+                (List<?>) entry.call(CacheScript.PEEK, takesOld ? "20000" : "0", Integer.toString(epoch), "v", "0");
         return reply.size() > 1;
     }
 }

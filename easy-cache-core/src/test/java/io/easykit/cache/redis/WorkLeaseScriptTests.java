@@ -46,6 +46,15 @@ class WorkLeaseScriptTests {
     }
 
     @Test
+    void takesALeaseThatIsLongerThanAnyOneBecauseTheClockWasSetBack() {
+        entry.field("owner", "other").lives(302);
+
+        assertThat(entry.call(CacheScript.WORK_LEASE, "me", "300000", "all")).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo("{owner='me', work='all'} lives 300s");
+    }
+
+    @Test
     void marksTheLeaseOfAnOwnerThatDoesAPart() {
         entry.field("owner", "me").field("work", "all").lives(100);
 
