@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.BatchLoader;
+import io.easykit.cache.CacheKey;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.LoadScope;
@@ -30,6 +31,7 @@ final class BatchRefreshes {
     private final Transactions transactions;
     private final Executor background;
     private final LoadObserver observer;
+    private final RateLimitedLog faultLine;
 
     BatchRefreshes(ReadParts parts, BatchParts batch, EngineContext engine) {
         this.entries = batch.entries();
@@ -39,6 +41,7 @@ final class BatchRefreshes {
         this.transactions = engine.transactions();
         this.background = engine.background();
         this.observer = engine.observer();
+        this.faultLine = new RateLimitedLog(engine.ticker());
     }
 
     /** Whether a fresh value is near its end, and this reader may refresh it. */
@@ -85,13 +88,23 @@ final class BatchRefreshes {
                     "No thread is free to refresh {} elements", batch.elements().size());
             loads.release(batch.elements());
         } catch (Throwable fault) {
+            report(batch.elements(), fault);
+            loads.release(batch.elements());
+        }
+    }
+
+    private void report(List<? extends BatchElement<?, ?>> elements, Throwable fault) {
+        int size = elements.size();
+        CacheKey<?> first = elements.get(0).key();
+        if (faultLine.isDue()) {
             log.warn(
                     "Cannot refresh {} elements in the background, {} first, so they are loaded when they expire. Check the"
                             + " executor of refreshes",
-                    batch.elements().size(),
-                    batch.elements().get(0).key(),
+                    size,
+                    first,
                     fault);
-            loads.release(batch.elements());
+        } else {
+            log.debug("Cannot refresh {} elements in the background either, {} first", size, first, fault);
         }
     }
 

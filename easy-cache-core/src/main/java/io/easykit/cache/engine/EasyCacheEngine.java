@@ -334,8 +334,8 @@ public final class EasyCacheEngine extends ClusteredCache {
                     new ValueEnvelopes(codec),
                     transactions,
                     background != null ? background : Refreshes.fewThreads(),
-                    new SafeListener(counts, listeners),
-                    loadObserver,
+                    new SafeListener(counts, listeners, ticker),
+                    new SafeObserver(loadObserver, ticker),
                     ticker);
             CacheCluster.Options options = new CacheCluster.Options(circuitBreaker, degraded);
             List<LocalLevel> all = new ArrayList<>();

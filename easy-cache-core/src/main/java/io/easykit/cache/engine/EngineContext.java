@@ -9,6 +9,8 @@ import java.util.concurrent.Executor;
  * Shared by the readers and updates of all clusters.
  *
  * @param background executor of refreshes; may reject tasks
+ * @param listener throws no exceptions, see {@link SafeListener}
+ * @param observer throws no exceptions, see {@link SafeObserver}
  */
 record EngineContext(
         ValueEnvelopes values,

@@ -6,13 +6,9 @@ import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadObserver;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Reports one load, from before its loader runs until its value was stored or not. Used by one thread at a time. */
 final class LoadReport implements AutoCloseable {
-
-    private static final Logger log = LoggerFactory.getLogger(LoadReport.class);
 
     private final CacheKey<?> key;
     private final CacheListener listener;
@@ -27,17 +23,8 @@ final class LoadReport implements AutoCloseable {
         this.key = key;
         this.listener = engine.listener();
         this.ticker = engine.ticker();
-        this.observed = begin(key, engine.observer());
+        this.observed = engine.observer().begin(key);
         this.startedAt = ticker.nanoTime();
-    }
-
-    private static LoadObserver.Observed begin(CacheKey<?> key, LoadObserver observer) {
-        try {
-            return observer.begin(key);
-        } catch (Exception | LinkageError | StackOverflowError own) {
-            warn(own);
-            return LoadObserver.Observed.NONE;
-        }
     }
 
     /** When the loader began, in nanoseconds of the ticker. */
@@ -47,11 +34,7 @@ final class LoadReport implements AutoCloseable {
 
     /** The loader has returned a stage, whose value comes later, perhaps to another thread. */
     void leave() {
-        try {
-            observed.leave();
-        } catch (Exception | LinkageError | StackOverflowError own) {
-            warn(own);
-        }
+        observed.leave();
     }
 
     /** The loader has come back. */
@@ -74,18 +57,8 @@ final class LoadReport implements AutoCloseable {
     void endObservation(Load outcome, @Nullable Throwable failure) {
         if (!ended) {
             ended = true;
-            try {
-                observed.end(outcome, failure);
-            } catch (Exception | LinkageError | StackOverflowError own) {
-                warn(own);
-            }
+            observed.end(outcome, failure);
         }
-    }
-
-    static void warn(Throwable own) {
-        log.warn(
-                "The observer of loads failed. Its exception is ignored, and the load goes on. Correct the observer",
-                ErrorText.printable(own));
     }
 
     /** Ends the observation of a load that was not reported, because something else failed. */

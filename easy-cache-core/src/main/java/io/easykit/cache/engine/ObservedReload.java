@@ -15,13 +15,15 @@ final class ObservedReload {
         this.reload = reload;
     }
 
-    /** Runs a reload. Throws the exceptions of the reload, and none of the observer. */
+    /**
+     * Runs a reload. Throws the exceptions of the reload.
+     *
+     * @param observer a {@link SafeObserver}, which throws no exception of its own
+     */
     static void run(LoadObserver observer, Runnable reload) {
         ObservedReload observed = new ObservedReload(reload);
         try {
             observer.runInBackground(observed::runOnce);
-        } catch (Exception | LinkageError | StackOverflowError own) {
-            LoadReport.warn(own);
         } finally {
             observed.runOnce(); // also after an Error, or the entry would stay reserved for a reload
         }

@@ -36,6 +36,7 @@ final class Refreshes {
     private final Transactions transactions;
     private final Executor background;
     private final LoadObserver observer;
+    private final RateLimitedLog faultLine;
 
     /**
      * @param flights those of the loads that are stored
@@ -53,6 +54,7 @@ final class Refreshes {
         this.transactions = engine.transactions();
         this.background = engine.background();
         this.observer = engine.observer();
+        this.faultLine = new RateLimitedLog(engine.ticker());
     }
 
     /** Threads that go when there is nothing to do; a refresh that finds none free is left to a later reader. */
@@ -161,11 +163,19 @@ final class Refreshes {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), lease);
         } catch (Throwable fault) {
+            report(read.key(), fault);
+            giveUp(read.key(), lease);
+        }
+    }
+
+    private void report(CacheKey<?> key, Throwable fault) {
+        if (faultLine.isDue()) {
             log.warn(
                     "Cannot refresh {} in the background, so it is loaded when it expires. Check the executor of refreshes",
-                    read.key(),
+                    key,
                     fault);
-            giveUp(read.key(), lease);
+        } else {
+            log.debug("Cannot refresh {} in the background either", key, fault);
         }
     }
 

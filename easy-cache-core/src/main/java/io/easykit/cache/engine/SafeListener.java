@@ -11,17 +11,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts events, and passes them to several listeners. Exceptions of listeners are logged. */
+/** Counts events, and passes them to several listeners. Exceptions of listeners are logged, one a minute at level WARN. */
 final class SafeListener implements CacheListener {
 
     private static final Logger log = LoggerFactory.getLogger(SafeListener.class);
 
     private final CacheCounts counts;
     private final CacheListener[] listeners;
+    private final RateLimitedLog line;
 
-    SafeListener(CacheCounts counts, List<CacheListener> listeners) {
+    SafeListener(CacheCounts counts, List<CacheListener> listeners, Ticker ticker) {
         this.counts = counts;
         this.listeners = listeners.toArray(CacheListener[]::new);
+        this.line = new RateLimitedLog(ticker);
     }
 
     @Override
@@ -83,11 +85,19 @@ final class SafeListener implements CacheListener {
             try {
                 event.accept(listener);
             } catch (Exception | LinkageError | StackOverflowError own) {
-                log.warn(
-                        "The cache listener {} failed. Its exception is ignored, and the call goes on. Correct the listener",
-                        listener.getClass().getName(),
-                        ErrorText.printable(own));
+                report(listener, own);
             }
+        }
+    }
+
+    private void report(CacheListener listener, Throwable own) {
+        if (line.isDue()) {
+            log.warn(
+                    "The cache listener {} failed. Its exception is ignored, and the call goes on. Correct the listener",
+                    listener.getClass().getName(),
+                    ErrorText.printable(own));
+        } else if (log.isDebugEnabled()) {
+            log.debug("The cache listener {} failed again", listener.getClass().getName(), ErrorText.printable(own));
         }
     }
 }

@@ -39,6 +39,7 @@ final class SoftTimeoutLoads {
     private final ValueEnvelopes values;
     private final CacheListener listener;
     private final Ticker ticker;
+    private final RateLimitedLog faultLine;
     private final Map<CacheKey<?>, Running<?>> running = new ConcurrentHashMap<>();
     private volatile @Nullable Long fullSince;
 
@@ -48,6 +49,7 @@ final class SoftTimeoutLoads {
         this.values = engine.values();
         this.listener = engine.listener();
         this.ticker = engine.ticker();
+        this.faultLine = new RateLimitedLog(ticker);
     }
 
     /** The result of a wait. */
@@ -194,12 +196,20 @@ final class SoftTimeoutLoads {
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to load {}", miss.key());
         } catch (Throwable fault) {
-            log.warn(
-                    "Cannot load {} in the background, so its expired value is returned. Check the executor",
-                    miss.key(),
-                    fault);
+            report(miss.key(), fault);
         }
         return false;
+    }
+
+    private void report(CacheKey<?> key, Throwable fault) {
+        if (faultLine.isDue()) {
+            log.warn(
+                    "Cannot load {} in the background, so its expired value is returned. Check the executor",
+                    key,
+                    fault);
+        } else {
+            log.debug("Cannot load {} in the background either", key, fault);
+        }
     }
 
     private boolean isFullForLong(StaleOnErrorOptions options) {

@@ -150,7 +150,7 @@ class LoadObserverTests {
 
     @Test
     void stopsNoReloadThatItDoesNotRun() {
-        try (LogCapture log = LogCapture.of(LoadReport.class)) {
+        try (LogCapture log = LogCapture.of(SafeObserver.class)) {
             assertThat(reloads(reloadedBy(reload -> {
                         throw new IllegalStateException("before");
                     })))
