@@ -129,4 +129,29 @@ class RateLimitedLinesTests {
         writesOneWarningAMinute(
                 SoftTimeoutLoads.class, "Cannot load name::1", () -> cache.fetch(spec.key(1), () -> "new"));
     }
+
+    /** A burst of refreshes is no fault: later readers try again. */
+    @Test
+    void refreshesWithoutAFreeThreadWriteNoWarning() {
+        EasyCacheEngine cache = bench.node();
+        CacheSpec<String> spec = spec(CacheOptions.builder().refreshAhead(TTL.dividedBy(2)));
+        List<Integer> ids = List.of(1, 2);
+        cache.fetchAll(spec, ids, new BatchSource());
+        bench.clock.advance(TTL.minusMinutes(2));
+        bench.background.setFull(true);
+
+        try (LogCapture one = LogCapture.of(Refreshes.class).withDebugs();
+                LogCapture several = LogCapture.of(BatchRefreshes.class).withDebugs()) {
+            cache.fetch(spec.key(1), () -> "newer");
+            cache.fetchAll(spec, ids, new BatchSource());
+            assertThat(one.warnings()).isEmpty();
+            assertThat(one.debugs()).containsExactly("No thread is free to refresh name::1");
+            assertThat(several.warnings()).isEmpty();
+            assertThat(several.debugs()).containsExactly("No thread is free to refresh 2 elements");
+        }
+
+        bench.background.setFull(false);
+        cache.fetch(spec.key(1), () -> "newer");
+        assertThat(bench.background.size()).isOne();
+    }
 }
