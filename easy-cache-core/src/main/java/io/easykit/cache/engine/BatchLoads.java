@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.Loader;
+import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
@@ -57,17 +58,25 @@ final class BatchLoads {
 
     private <K, V> void loadInScope(BatchRead<K, V> batch, List<BatchElement<K, V>> group, boolean withPermit) {
         BatchElement<K, V> first = group.get(0);
-        try (LoadReport report = new LoadReport(first.key(), engine)) {
+        long from = ticker.nanoTime();
+        Permit permit = withPermit || needsFadingPermit(group) ? limit.enter(first.read()) : Permit.NONE;
+        if (permit == null) {
+            fail(group, limit.refused(first.read(), from));
+            return;
+        }
+        try (permit;
+                LoadReport report = new LoadReport(first.key(), engine)) {
             Loader<Map<K, V>, Throwable> loader =
                     batch.loaderOf(group, first.read().scope());
-            boolean permit = withPermit || needsFadingPermit(group);
-            LoadResult<Map<K, V>> loaded =
-                    LoadInProgress.load(permit ? limit.around(first.read(), loader) : loader, report.startedAt());
+            LoadResult<Map<K, V>> loaded = LoadInProgress.load(loader, report.startedAt());
+            permit.release();
             report.loaded();
             if (loaded.failure() == null) {
                 finish(group, loaded, report);
             } else {
-                fail(group, loaded, report);
+                group.forEach(element -> report.element(element.key(), Load.FAILED));
+                fail(group, loaded);
+                report.endObservation(Load.FAILED, loaded.failure());
             }
         }
     }
@@ -154,25 +163,23 @@ final class BatchLoads {
     }
 
     /** Other readers of the elements do not fail with a batch that is not theirs: they load for themselves. */
-    private <K, V> void fail(List<BatchElement<K, V>> group, LoadResult<Map<K, V>> failed, LoadReport report) {
+    private <K, V> void fail(List<BatchElement<K, V>> group, LoadResult<Map<K, V>> failed) {
         Throwable failure = requireNonNull(failed.failure());
         group.forEach(element -> stored.failed(element.key(), failure));
         release(group);
         for (BatchElement<K, V> element : group) {
-            LoadResult<V> own = failed instanceof LoadResult.Unsharable
-                    ? new LoadResult.UnsharableFailure<>(failure)
-                    : new LoadResult.Failed<>(failure, report.startedAt());
-            if (group.size() > 1 && !(failed instanceof LoadResult.Unsharable)) {
+            LoadResult<V> own = failed instanceof LoadResult.Failed<Map<K, V>> shared
+                    ? new LoadResult.Failed<>(failure, shared.asOf())
+                    : new LoadResult.UnsharableFailure<>(failure);
+            if (group.size() > 1 && own instanceof LoadResult.Failed) {
                 element.letGo();
             }
-            report.element(element.key(), Load.FAILED);
             LoadResult<V> older = element.older();
             if (older != null) {
                 stored.refreshFailed(element.key(), failure);
             }
             element.done(older != null ? older : own);
         }
-        report.endObservation(Load.FAILED, failure);
     }
 
     /** Releases the load leases of elements that are not stored. */

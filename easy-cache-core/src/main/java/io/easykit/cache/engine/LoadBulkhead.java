@@ -2,12 +2,13 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheLoadTimeoutException;
-import io.easykit.cache.Loader;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Bounds the loads that no load lease bounds: those while Redis is away, and those of readers whose waiting time is over.
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoadBulkhead {
 
+    private static final Logger log = LoggerFactory.getLogger(LoadBulkhead.class);
+
     static final int FADING_STEPS = 6;
 
     private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -32,6 +35,7 @@ final class LoadBulkhead {
     private final int concurrentLoads;
     private final Permits permits;
     private final Ticker ticker;
+    private final RateLimitedLog refusedLine;
     private final Map<CacheKey<?>, Integer> overdue = new ConcurrentHashMap<>();
     private volatile boolean fading;
     private boolean away;
@@ -41,6 +45,7 @@ final class LoadBulkhead {
         this.concurrentLoads = concurrentLoads;
         this.permits = new Permits(concurrentLoads);
         this.ticker = ticker;
+        this.refusedLine = new RateLimitedLog(ticker);
     }
 
     /** A permit in use. */
@@ -48,8 +53,13 @@ final class LoadBulkhead {
 
         Permit NONE = () -> {};
 
+        /** Has no effect on a permit that is released already. */
+        void release();
+
         @Override
-        void close();
+        default void close() {
+            release();
+        }
     }
 
     /** Readers load without Redis, or without one of its masters, from now on. */
@@ -92,25 +102,38 @@ final class LoadBulkhead {
     }
 
     /**
-     * The loader with a permit, for which it waits as long as its reader may. Without one it throws a
-     * {@link CacheLoadTimeoutException}; for a pausable reader, which may have an expired value, a {@link LoadPausedException}.
+     * A permit for a load, for which it waits as long as its reader may; null if there is none for it. Taken before the load is
+     * reported: a load without a permit never begins.
      */
-    <V> Loader<V, Throwable> around(ReadRequest<V> read) {
-        return around(read, read.loader());
+    @Nullable Permit enter(ReadRequest<?> read) {
+        if (isInside()) {
+            return Permit.NONE;
+        }
+        return acquire(read) ? new Held(null) : null;
     }
 
     /**
-     * Another loader with a permit.
+     * The result of a load that gets no permit: a {@link CacheLoadTimeoutException} or, for a pausable reader, which may have an
+     * expired value, a {@link LoadPausedException}.
      *
-     * @param read the reader, which waits for the permit
+     * @param from ticker time at which the wait for the permit began
      */
-    @SuppressWarnings("try") // the permit is held, not used
-    <T> Loader<T, Throwable> around(ReadRequest<?> read, Loader<T, ?> loader) {
-        return () -> {
-            try (Permit permit = enter(read)) {
-                return loader.load();
-            }
-        };
+    <T> LoadResult<T> refused(ReadRequest<?> read, long from) {
+        if (read.pausable()) {
+            return new LoadResult.UnsharableFailure<>(new LoadPausedException());
+        }
+        if (refusedLine.isDue()) {
+            log.warn(
+                    "No permit to load {}: all {} permits for loads without Redis are in use, so its reader gets a"
+                            + " CacheLoadTimeoutException. Look for cached methods that hang or are slow, and raise"
+                            + " 'degraded.concurrent-loads' if the database bears more queries",
+                    read.key(),
+                    concurrentLoads);
+        }
+        return new LoadResult.Failed<>(
+                new CacheLoadTimeoutException(
+                        read.key(), "all " + concurrentLoads + " permits for loads without Redis are in use"),
+                from);
     }
 
     /** A permit for a reader whose waiting time is over; null if there is none for it. */
@@ -123,30 +146,7 @@ final class LoadBulkhead {
             leave(key);
             return null;
         }
-        INSIDE.set(true);
-        return () -> {
-            INSIDE.remove();
-            permits.release();
-            leave(key);
-        };
-    }
-
-    private Permit enter(ReadRequest<?> read) {
-        if (isInside()) {
-            return Permit.NONE;
-        }
-        if (!acquire(read)) {
-            if (read.pausable()) {
-                throw new LoadPausedException();
-            }
-            throw new CacheLoadTimeoutException(
-                    read.key(), "all " + concurrentLoads + " permits for loads without Redis are in use");
-        }
-        INSIDE.set(true);
-        return () -> {
-            INSIDE.remove();
-            permits.release();
-        };
+        return new Held(key);
     }
 
     private boolean acquire(ReadRequest<?> read) {
@@ -160,6 +160,32 @@ final class LoadBulkhead {
 
     private void leave(CacheKey<?> key) {
         overdue.computeIfPresent(key, (any, count) -> count == 1 ? null : count - 1);
+    }
+
+    /** A permit of the calling thread. */
+    private final class Held implements Permit {
+
+        private final @Nullable CacheKey<?> overdueKey;
+        private boolean released;
+
+        /** @param overdueKey null unless the waiting time of the reader is over */
+        private Held(@Nullable CacheKey<?> overdueKey) {
+            this.overdueKey = overdueKey;
+            INSIDE.set(true);
+        }
+
+        @Override
+        public void release() {
+            if (released) {
+                return;
+            }
+            released = true;
+            INSIDE.remove();
+            permits.release();
+            if (overdueKey != null) {
+                leave(overdueKey);
+            }
+        }
     }
 
     /** A semaphore whose size changes. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.LoadAbandonedException;
+import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.LoadResult.Loaded;
 import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.store.EntryCall;
@@ -59,17 +60,23 @@ final class StoredLoads {
     }
 
     private <V> LoadResult<V> loadInScope(ReadRequest<V> read, LoadLease lease) {
-        try (LoadReport report = new LoadReport(read.key(), engine)) {
-            return load(read, lease, report);
+        long from = ticker.nanoTime();
+        boolean needsPermit = limit.isFading() && !LoadInProgress.mayBeInside();
+        Permit permit = needsPermit ? limit.enter(read) : Permit.NONE;
+        if (permit == null) {
+            release(read.key(), lease);
+            return limit.refused(read, from);
+        }
+        try (permit;
+                LoadReport report = new LoadReport(read.key(), engine)) {
+            return load(read, lease, permit, report);
         }
     }
 
-    private <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease, LoadReport report) {
-        boolean needsPermit = limit.isFading() && !LoadInProgress.mayBeInside();
-        LoadResult<V> result = loaded(
-                read,
-                LoadInProgress.load(needsPermit ? limit.around(read) : read.loader(), report.startedAt()),
-                report);
+    private <V> LoadResult<V> load(ReadRequest<V> read, LoadLease lease, Permit permit, LoadReport report) {
+        LoadResult<V> raw = LoadInProgress.load(read.loader(), report.startedAt());
+        permit.release();
+        LoadResult<V> result = loaded(read, raw, report);
         Filling<V> filling = filling(read, lease, result, report);
         if (filling == null) {
             release(read.key(), lease);

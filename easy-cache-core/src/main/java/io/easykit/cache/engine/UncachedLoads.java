@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.easykit.cache.CacheListener.Load;
 import io.easykit.cache.CacheLoadTimeoutException;
+import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +49,14 @@ final class UncachedLoads {
 
     /** Loads for one reader, on its own. A pausable one does not load while the key is paused. */
     <V> LoadResult<V> load(ReadRequest<V> read) {
+        return load(read, false);
+    }
+
+    private <V> LoadResult<V> load(ReadRequest<V> read, boolean withPermit) {
         if (read.pausable() && failed.isPaused(read.key())) {
             return new LoadResult.Failed<>(new LoadPausedException(), ticker.nanoTime());
         }
-        LoadResult<V> result = loadAttached(read);
+        LoadResult<V> result = loadAttached(read, withPermit);
         if (result.failure() != null) {
             failed.failed(read.key(), result.failure());
         }
@@ -60,11 +65,21 @@ final class UncachedLoads {
 
     /** The same amid unfinished work of the caller, of which a failure may come: it pauses nobody. */
     <V> LoadResult<V> loadAttached(ReadRequest<V> read) {
-        return requireNonNull(read.scope().run(() -> loadInScope(read)));
+        return loadAttached(read, false);
     }
 
-    private <V> LoadResult<V> loadInScope(ReadRequest<V> read) {
-        try (LoadReport report = new LoadReport(read.key(), engine)) {
+    private <V> LoadResult<V> loadAttached(ReadRequest<V> read, boolean withPermit) {
+        return requireNonNull(read.scope().run(() -> loadInScope(read, withPermit)));
+    }
+
+    private <V> LoadResult<V> loadInScope(ReadRequest<V> read, boolean withPermit) {
+        long from = ticker.nanoTime();
+        Permit permit = withPermit ? limit.enter(read) : Permit.NONE;
+        if (permit == null) {
+            return limit.refused(read, from);
+        }
+        try (permit;
+                LoadReport report = new LoadReport(read.key(), engine)) {
             return loaded(read, LoadInProgress.load(read.loader(), report.startedAt()), report);
         }
     }
@@ -118,27 +133,31 @@ final class UncachedLoads {
 
     /** Loads one at a time a key: waits for a load that is running, and has its result if it may. */
     <V> LoadResult<V> join(ReadRequest<V> read) {
-        return join(read, null);
+        return join(read, null, false);
     }
 
     /** The same with a permit for the load, for which the reader waits as long as for the load of another reader. */
     <V> LoadResult<V> joinWithPermit(ReadRequest<V> read) {
-        return join(read.with(limit.around(read)), null);
+        return join(read, null, true);
     }
 
     /**
      * @param beside another load of the key, whose result is as welcome; null if there is none
      */
     <V> LoadResult<V> join(ReadRequest<V> read, @Nullable InFlightLoad<V> beside) {
+        return join(read, beside, false);
+    }
+
+    private <V> LoadResult<V> join(ReadRequest<V> read, @Nullable InFlightLoad<V> beside, boolean withPermit) {
         long deadline = deadlineOf(read);
         for (InFlightLoad<V> other = beside; ; other = null) {
             Joined<V> joined = flights.join(read, deadline - ticker.nanoTime(), other);
             if (joined instanceof Joined.Owner<V> own) {
-                return flights.run(read.key(), own.load(), () -> load(read));
+                return flights.run(read.key(), own.load(), () -> load(read, withPermit));
             } else if (joined instanceof Joined.Served<V> served) {
                 return served.result();
             } else if (joined instanceof Joined.Alone) {
-                return load(read);
+                return load(read, withPermit);
             } else if (joined instanceof Joined.Overdue<V> overdue) {
                 LoadResult<V> result = loadOverdue(read, overdue);
                 if (result != null) {
@@ -150,7 +169,7 @@ final class UncachedLoads {
 
     /** Null if the reader has to join again, because the load that hung is over. */
     private <V> @Nullable LoadResult<V> loadOverdue(ReadRequest<V> read, Joined.Overdue<V> overdue) {
-        try (LoadBulkhead.Permit permit = limit.tryEnterOverdue(read.key())) {
+        try (Permit permit = limit.tryEnterOverdue(read.key())) {
             if (permit != null && overdue.stuck()) {
                 InFlightLoad<V> mine = flights.replace(read.key(), overdue.load());
                 return mine == null ? null : flights.run(read.key(), mine, () -> load(read));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheLoadTimeoutException;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CircuitBreakerOptions;
@@ -17,12 +18,15 @@ import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.LoadBulkhead.Permit;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
+import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -48,34 +52,31 @@ class LoadBulkheadTests {
     }
 
     @Test
-    void givesThePermitBackAfterAFailure() throws Throwable {
+    void givesThePermitBackAfterAFailure() throws Exception {
         IllegalStateException failure = new IllegalStateException("no database");
-        assertThatThrownBy(() -> limit.around(read(LONG, () -> {
-                            throw failure;
-                        }))
-                        .load())
-                .isSameAs(failure);
+        assertThatThrownBy(() -> load(limit, read(LONG, () -> {
+                    throw failure;
+                })))
+                .hasCause(failure);
         assertThat(LoadBulkhead.isInside()).isFalse();
         assertThat(call(LONG, () -> "next").result()).isEqualTo("next");
     }
 
     @Test
-    void knowsWhoHasAPermit() throws Throwable {
+    void knowsWhoHasAPermit() {
         assertThat(LoadBulkhead.isInside()).isFalse();
-        assertThat(limit.around(read(LONG, () -> String.valueOf(LoadBulkhead.isInside())))
-                        .load())
+        assertThat(load(limit, read(LONG, () -> String.valueOf(LoadBulkhead.isInside()))))
                 .isEqualTo("true");
         assertThat(LoadBulkhead.isInside()).isFalse();
     }
 
     @Test
-    void asksForNoSecondPermitInsideALoadOfAnyCluster() throws Throwable {
+    void asksForNoSecondPermitInsideALoadOfAnyCluster() throws Exception {
         LoadBulkhead other = new LoadBulkhead(1, Ticker.SYSTEM);
         GatedLoader<String> loader = new GatedLoader<>(() -> "first");
         Caller<String> first = Workbench.call(() -> load(other, read(LONG, loader)));
         loader.awaitEntered();
-        assertThat(limit.around(read(LONG, () -> load(other, read(SHORT, () -> "nested"))))
-                        .load())
+        assertThat(load(limit, read(LONG, () -> load(other, read(SHORT, () -> "nested")))))
                 .isEqualTo("nested");
         loader.letGo();
         assertThat(first.result()).isEqualTo("first");
@@ -105,6 +106,90 @@ class LoadBulkheadTests {
         assertThat(second.failure()).hasRootCauseInstanceOf(CacheLoadTimeoutException.class);
         loader.letGo();
         first.result();
+    }
+
+    /** The method has not run: nothing was loaded, and nothing has failed. */
+    @Test
+    void loadsWithoutAPermitAreNotCountedWhileRedisIsAway() throws Exception {
+        Workbench bench = new Workbench();
+        EasyCacheEngine cache = bench.node(withLoads(1));
+        bench.cutOff(cache);
+        refusesLoadsAndCountsNone(bench, cache, "load NOT_STORED");
+    }
+
+    @Test
+    void loadsWithoutAPermitAreNotCountedJustAfterAnOutage() throws Exception {
+        Workbench bench = new Workbench();
+        refusesLoadsAndCountsNone(bench, recovered(bench, 1), "load STORED");
+        for (int id = 1; id <= 3; id++) {
+            assertThat(bench.store.fetch(hasty().key(id), 0, false))
+                    .as("lease is free")
+                    .isInstanceOf(Fetched.Leased.class);
+        }
+    }
+
+    private static CacheSpec<String> hasty() {
+        CacheSpec<String> spec = Workbench.ap();
+        return spec.withOptions(
+                spec.options().toBuilder().loadWaitTimeout(SHORT).build());
+    }
+
+    private static void refusesLoadsAndCountsNone(Workbench bench, EasyCacheEngine cache, String firstLoad)
+            throws Exception {
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        Caller<String> first = Workbench.call(() -> cache.fetch(Workbench.ap().key(9), loader));
+        loader.awaitEntered();
+        bench.events.next();
+        BatchSource never = new BatchSource();
+
+        try (LogCapture log = LogCapture.of(LoadBulkhead.class)) {
+            assertThatThrownBy(() -> cache.fetch(hasty().key(1), () -> "never"))
+                    .isInstanceOf(CacheLoadTimeoutException.class);
+            assertThatThrownBy(() -> cache.fetchAll(hasty(), List.of(2, 3), never))
+                    .isInstanceOf(CacheLoadTimeoutException.class);
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("No permit to load name::1: all 1 permits");
+        }
+
+        assertThat(bench.events.next()).containsOnly("miss");
+        assertThat(never.calls).isEmpty();
+        loader.letGo();
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(bench.events.next()).containsExactly(firstLoad);
+    }
+
+    /** The wait for the permit is no part of the load. */
+    @Test
+    void timesALoadFromItsPermitOn() throws Exception {
+        Workbench bench = new Workbench();
+        List<Duration> took = new CopyOnWriteArrayList<>();
+        EasyCacheEngine cache = bench.builder(new JacksonValueCodec())
+                .degraded(withLoads(1))
+                .listener(new CacheListener() {
+                    @Override
+                    public void onLoad(CacheKey<?> key, Duration time, Load load) {
+                        took.add(time);
+                    }
+                })
+                .buildStopped();
+        bench.cutOff(cache);
+        GatedLoader<String> loader = new GatedLoader<>(() -> "first");
+        CacheSpec<String> spec = Workbench.ap();
+        CacheSpec<String> patient = spec.withOptions(
+                spec.options().toBuilder().loadWaitTimeout(LONG).build());
+        Caller<String> first = Workbench.call(() -> cache.fetch(patient.key(1), loader));
+        loader.awaitEntered();
+        Caller<String> second = Workbench.call(() -> cache.fetch(patient.key(2), () -> "second"))
+                .awaitWaiting();
+        bench.clock.advance(Duration.ofSeconds(3));
+
+        loader.letGo();
+
+        assertThat(first.result()).isEqualTo("first");
+        assertThat(second.result()).isEqualTo("second");
+        assertThat(took).containsExactly(Duration.ofSeconds(3), Duration.ZERO);
     }
 
     @Test
@@ -383,8 +468,11 @@ class LoadBulkheadTests {
     }
 
     private static String load(LoadBulkhead limit, ReadRequest<String> read) {
-        try {
-            return limit.around(read).load();
+        Permit permit = limit.enter(read);
+        try (permit) {
+            return permit == null
+                    ? limit.<String>refused(read, 0).get()
+                    : read.loader().load();
         } catch (Throwable failure) {
             throw new IllegalStateException(failure);
         }
