@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +33,7 @@ final class AsyncCall<V> {
     private final Loader.Later<V> loader;
     private final Steps steps;
     private final Source source;
+    private @Nullable ReadCount count;
 
     AsyncCall(ReadRequest<V> read, Loader.Later<V> loader, Steps steps, Source source) {
         this.read = read;
@@ -49,6 +51,16 @@ final class AsyncCall<V> {
 
     Loader.Later<V> loader() {
         return loader;
+    }
+
+    /** Counts the call once. Used by one step at a time, and made when the call is no hit. */
+    ReadCount count() {
+        ReadCount known = count;
+        if (known == null) {
+            known = ReadCount.of(source.listener(), read.key());
+            count = known;
+        }
+        return known;
     }
 
     /** The same call with another freshness. */

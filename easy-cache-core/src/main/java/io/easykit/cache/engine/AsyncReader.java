@@ -155,11 +155,11 @@ final class AsyncReader {
             return CompletableFuture.completedFuture(resultOf(waiting));
         }
         AsyncCall<V> call = first.with(read);
+        ReadCount count = first.count();
         if (unusable) {
-            listener.onMiss(read.key());
+            count.miss();
             return parts.uncachedLoads().joinLater(call);
         }
-        ReadCount count = ReadCount.of(listener, read.key());
         return new AsyncMiss<>(
                         call, parts, count, late -> normal.fetchMissed(late, Snapshot.NOTHING, count), source.ticker())
                 .fetch(seen);
@@ -213,7 +213,8 @@ final class AsyncReader {
     /** If the first call of the read has failed, the read was not checked before. */
     private <V> CompletableFuture<LoadResult<V>> withoutStore(AsyncCall<V> call, StoreUnavailableException away) {
         return call.loader().mayBeCached()
-                ? CompletableFuture.completedFuture(resultOf(() -> fallback.fetchWithoutStore(call.read(), away)))
+                ? CompletableFuture.completedFuture(
+                        resultOf(() -> fallback.fetchWithoutStore(call.read(), away, call.count())))
                 : uncached(call.loader());
     }
 

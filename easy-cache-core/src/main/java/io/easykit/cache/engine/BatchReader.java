@@ -91,6 +91,7 @@ final class BatchReader {
                 loader = keeping(batch, missing);
             }
             missing.forEach(element -> {
+                countMiss(element);
                 element.returnFrom(Way.UNSTORED);
                 element.become(element.read().in(scope));
             });
@@ -99,7 +100,10 @@ final class BatchReader {
     }
 
     private <K, V> void loadAlone(BatchRead<K, V> batch, List<BatchElement<K, V>> elements) throws Throwable {
-        elements.forEach(element -> element.returnFrom(Way.ALONE));
+        elements.forEach(element -> {
+            element.returnFrom(Way.ALONE);
+            countMiss(element);
+        });
         parts.loads().load(batch, elements, false);
         batch.requireNoFailure();
     }
@@ -108,21 +112,23 @@ final class BatchReader {
         List<BatchElement<K, V>> missing = new ArrayList<>();
         for (BatchElement<K, V> element : away) {
             Decoded<V> known = single.known(element.read());
-            boolean first = element.isFirstCount();
             if (known == null) {
                 missing.add(element);
-                if (first) {
-                    listener.onMiss(element.key());
-                }
             } else {
                 element.returnFrom(Way.STORED);
                 element.done(new LoadResult.Unshared<>(known.value()));
-                if (first) {
+                if (element.isFirstCount()) {
                     listener.onHit(element.key(), Hit.LOCAL);
                 }
             }
         }
         return missing;
+    }
+
+    private void countMiss(BatchElement<?, ?> element) {
+        if (element.isFirstCount()) {
+            listener.onMiss(element.key());
+        }
     }
 
     /** As for a single read, the owner of the load puts the values into the local level. */

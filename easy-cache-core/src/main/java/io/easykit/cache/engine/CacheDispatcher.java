@@ -8,6 +8,7 @@ import io.easykit.cache.LoadScope;
 import io.easykit.cache.Outcome;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.DispatchTurn.Step;
+import io.easykit.cache.engine.FirstRead.Missed;
 import io.easykit.cache.engine.NearEntries.Stamp;
 import io.easykit.cache.engine.SingleFlight.Joined;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
@@ -63,7 +64,7 @@ import org.jspecify.annotations.Nullable;
  * most two loads here and two of other nodes, never beyond its load-wait timeout. Then it loads for itself and stores nothing,
  * one at a time in this JVM. {@link StoreUnavailableException} leaves this class only before anything was loaded.
  */
-final class CacheDispatcher implements CacheReader {
+final class CacheDispatcher {
 
     private final StoredEntries entries;
     private final NearLevel near;
@@ -96,51 +97,39 @@ final class CacheDispatcher implements CacheReader {
         this.ticker = engine.ticker();
     }
 
-    @Override
-    public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
+    /** Reads the near level and the entry. A fresh value is reported as a hit; after a miss the reader goes on with {@link #fetch}. */
+    <V> FirstRead<V> readFirst(ReadRequest<V> read) {
         Decoded<V> kept = nearHit(read);
         if (kept != null) {
-            return kept.value();
+            return kept;
         }
         // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
         Stamp stamp = near.stamp(read);
         Snapshot seen = entries.read(read.key());
         Decoded<V> hit = unusable ? null : entries.fresh(read.key(), seen);
-        if (hit != null) {
-            reportFresh(read, stamp, seen, hit);
-            return hit.value();
+        if (hit == null) {
+            return new Missed<>(seen, unusable);
         }
-        ReadRequest<V> strict = freshness.requiredFor(read);
+        reportFresh(read, stamp, seen, hit);
+        return hit;
+    }
+
+    /** Returns the value, or throws the exception of the loader. */
+    <V> @Nullable V fetch(ReadRequest<V> strict, Missed<V> first, ReadCount count) throws Throwable {
         try (LoadScope scope = transactions.openLoadScope()) {
             String attached = scope.attachedReason();
             if (attached == null) {
                 ReadRequest<V> apart = strict.in(scope);
-                return (unusable
-                                ? loadUnstored(apart)
-                                : staleOnError.read(apart, (missed, count) -> fetchMissed(missed, seen, count)))
-                        .get();
+                LoadResult<V> result = first.unusable()
+                        ? loadUnstored(apart, count)
+                        : staleOnError.read(apart, count, missed -> fetchMissed(missed, first.seen(), count));
+                return result.get();
             }
-            listener.onMiss(read.key());
-            hints.notStored(read.key(), attached);
+            count.miss();
+            hints.notStored(strict.key(), attached);
             return uncachedLoads.loadAttached(strict).get();
         }
-    }
-
-    @Override
-    public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
-        Decoded<V> kept = nearHit(read);
-        if (kept != null) {
-            return kept;
-        }
-        boolean unusable = entries.isClearing(read.key()) || freshness.isUndelivered(read.key());
-        Stamp stamp = near.stamp(read);
-        Snapshot seen = entries.read(read.key());
-        Decoded<V> hit = unusable ? null : entries.fresh(read.key(), seen);
-        if (hit != null) {
-            reportFresh(read, stamp, seen, hit);
-        }
-        return hit;
     }
 
     /** A value of the near level; null if there is none for this reader. */
@@ -159,8 +148,8 @@ final class CacheDispatcher implements CacheReader {
         refreshes.startIfDue(read, seen);
     }
 
-    private <V> LoadResult<V> loadUnstored(ReadRequest<V> read) {
-        listener.onMiss(read.key());
+    private <V> LoadResult<V> loadUnstored(ReadRequest<V> read, ReadCount count) {
+        count.miss();
         return uncachedLoads.join(read);
     }
 

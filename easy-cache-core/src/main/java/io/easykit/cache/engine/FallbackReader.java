@@ -7,6 +7,7 @@ import io.easykit.cache.Consistency;
 import io.easykit.cache.DegradedOptions.CpReads;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.engine.FirstRead.Missed;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
@@ -23,11 +24,11 @@ import org.slf4j.LoggerFactory;
  * and one inside a load, which holds a permit or is waited for by one that does. Otherwise they could wait for each other. On a
  * thread of a fork-join pool no load needs one while any load runs in this JVM ({@link LoadInProgress}).
  */
-final class FallbackReader implements CacheReader {
+final class FallbackReader {
 
     private static final Logger log = LoggerFactory.getLogger(FallbackReader.class);
 
-    private final CacheReader normal;
+    private final CacheDispatcher normal;
     private final GuardedStore store;
     private final Freshness freshness;
     private final LocalEntries local;
@@ -37,7 +38,7 @@ final class FallbackReader implements CacheReader {
     private final Transactions transactions;
     private final Ticker ticker;
 
-    FallbackReader(CacheReader normal, Sources from, UncachedLoads loads, CpReads cpReads, EngineContext engine) {
+    FallbackReader(CacheDispatcher normal, Sources from, UncachedLoads loads, CpReads cpReads, EngineContext engine) {
         this.normal = normal;
         this.store = from.store;
         this.freshness = from.freshness;
@@ -52,28 +53,54 @@ final class FallbackReader implements CacheReader {
     /** What it reads: the store where that is available, else the local level. */
     record Sources(GuardedStore store, Freshness freshness, LocalEntries local) {}
 
-    @Override
-    public <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
+    /** Returns the value, or throws the exception of the loader. */
+    <V> @Nullable V fetch(ReadRequest<V> read) throws Throwable {
         if (!store.isAvailable(read.key())) {
             // No call is tried, because a failed one would cost more than the local level.
-            return withoutStore(freshness.requiredFor(read), CircuitBreaker.markedUnavailable());
+            return fetchWithoutStore(read, CircuitBreaker.markedUnavailable());
         }
+        FirstRead<V> first;
         try {
-            return normal.fetch(read);
+            first = normal.readFirst(read);
         } catch (StoreUnavailableException away) {
             log.debug("Reading {} without Redis", read.key(), away);
-            return withoutStore(freshness.requiredFor(read), away);
+            return fetchWithoutStore(read, away);
+        }
+        return first instanceof Missed<V> missed ? fetchMissed(read, missed) : ((Decoded<V>) first).value();
+    }
+
+    /** A read that the store refuses after its first reply counts once, too. */
+    private <V> @Nullable V fetchMissed(ReadRequest<V> read, Missed<V> first) throws Throwable {
+        ReadRequest<V> strict = freshness.requiredFor(read);
+        ReadCount count = ReadCount.of(listener, strict);
+        try {
+            return normal.fetch(strict, first, count);
+        } catch (StoreUnavailableException away) {
+            log.debug("Reading {} without Redis", read.key(), away);
+            return fetchWithoutStore(read, away, count);
+        } finally {
+            count.end();
         }
     }
 
-    @Override
-    public <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
-        return normal.freshHit(read);
+    /**
+     * Returns the value if the cache has a fresh one; else null. Waits for no other caller.
+     *
+     * @throws StoreUnavailableException if the store is away
+     */
+    <V> @Nullable Decoded<V> freshHit(ReadRequest<V> read) {
+        return normal.readFirst(read) instanceof Decoded<V> hit ? hit : null;
     }
 
     /** As {@link #fetch}, if a call has just found the store away. */
     <V> @Nullable V fetchWithoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
-        return withoutStore(freshness.requiredFor(read), away);
+        return fetchWithoutStore(read, away, ReadCount.of(listener, read.key()));
+    }
+
+    /** @param count of the read, which may have been counted before the store was found away */
+    <V> @Nullable V fetchWithoutStore(ReadRequest<V> read, StoreUnavailableException away, ReadCount count)
+            throws Throwable {
+        return withoutStore(freshness.requiredFor(read), away, count);
     }
 
     /**
@@ -90,17 +117,20 @@ final class FallbackReader implements CacheReader {
         return loads.loadAttached(read).get();
     }
 
-    private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away) throws Throwable {
+    private <V> @Nullable V withoutStore(ReadRequest<V> read, StoreUnavailableException away, ReadCount count)
+            throws Throwable {
         boolean strong = read.options().consistency() == Consistency.CP;
         requireBypass(read, away);
         if (LoadBulkhead.mayBeInside()) {
+            count.miss();
             return loads.load(read).get();
         }
         try (LoadScope scope = transactions.openLoadScope()) {
             if (scope.attachedReason() != null) {
+                count.miss();
                 return loads.loadAttached(read).get();
             }
-            return strong ? load(read.in(scope)) : fromLocalLevel(read.in(scope));
+            return strong ? load(read.in(scope), count) : fromLocalLevel(read.in(scope), count);
         }
     }
 
@@ -119,14 +149,13 @@ final class FallbackReader implements CacheReader {
         }
     }
 
-    private <V> @Nullable V fromLocalLevel(ReadRequest<V> read) throws Throwable {
+    private <V> @Nullable V fromLocalLevel(ReadRequest<V> read, ReadCount count) throws Throwable {
         Decoded<V> known = known(read);
         if (known != null) {
-            listener.onHit(read.key(), Hit.LOCAL);
+            count.hit(Hit.LOCAL);
             return known.value();
         }
-        listener.onMiss(read.key());
-        return load(keeping(read));
+        return load(keeping(read), count);
     }
 
     /** The value in the local level; null if there is none for this reader. */
@@ -147,7 +176,8 @@ final class FallbackReader implements CacheReader {
         });
     }
 
-    private <V> @Nullable V load(ReadRequest<V> read) throws Throwable {
+    private <V> @Nullable V load(ReadRequest<V> read, ReadCount count) throws Throwable {
+        count.miss();
         return loads.joinWithPermit(read).get();
     }
 }

@@ -24,9 +24,9 @@ final class ReadCount {
         return new ReadCount(listener, key, false);
     }
 
-    /** Counts a miss at {@link #end()} only: the reader may still get an expired value. */
-    static ReadCount deferring(CacheListener listener, CacheKey<?> key) {
-        return new ReadCount(listener, key, true);
+    /** Counts a miss of a reader that may still get an expired value at {@link #end()} only. */
+    static ReadCount of(CacheListener listener, ReadRequest<?> read) {
+        return new ReadCount(listener, read.key(), ExpiredValues.areUsedBy(read));
     }
 
     synchronized void hit(Hit hit) {

@@ -1,6 +1,5 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.engine.ExpiredValues.Found;
 import io.easykit.cache.engine.SoftTimeoutLoads.Waited;
@@ -42,7 +41,6 @@ final class StaleOnError {
     private final Refreshes refreshes;
     private final UncachedLoads uncachedLoads;
     private final SoftTimeoutLoads soft;
-    private final CacheListener listener;
 
     StaleOnError(ReadParts parts, ExpiredValues expired, LoadBulkhead limit, EngineContext engine) {
         this.expired = expired;
@@ -50,28 +48,18 @@ final class StaleOnError {
         this.refreshes = parts.refreshes();
         this.uncachedLoads = parts.uncachedLoads();
         this.soft = new SoftTimeoutLoads(limit, engine);
-        this.listener = engine.listener();
     }
 
     /** Reads a value that is no hit. */
     interface Miss<V> {
 
-        LoadResult<V> read(ReadRequest<V> read, ReadCount count);
+        LoadResult<V> read(ReadRequest<V> read);
     }
 
-    <V> LoadResult<V> read(ReadRequest<V> read, Miss<V> miss) {
+    <V> LoadResult<V> read(ReadRequest<V> read, ReadCount count, Miss<V> miss) {
         if (!ExpiredValues.areUsedBy(read)) {
-            return miss.read(read, ReadCount.of(listener, read.key()));
+            return miss.read(read);
         }
-        ReadCount count = ReadCount.deferring(listener, read.key());
-        try {
-            return read(read, count, miss);
-        } finally {
-            count.end();
-        }
-    }
-
-    private <V> LoadResult<V> read(ReadRequest<V> read, ReadCount count, Miss<V> miss) {
         boolean paused = failed.isPaused(read.key());
         if (paused) {
             LoadResult<V> found = find(read, count, PAUSED);
@@ -89,13 +77,13 @@ final class StaleOnError {
         if (found != null) {
             return found;
         }
-        return noTrial ? loadNow(read, count, miss) : result;
+        return noTrial ? loadNow(read, miss) : result;
     }
 
     /** Loads despite the pause. The load of another reader, which this one waits for, may still end with a pause. */
-    private <V> LoadResult<V> loadNow(ReadRequest<V> read, ReadCount count, Miss<V> miss) {
+    private <V> LoadResult<V> loadNow(ReadRequest<V> read, Miss<V> miss) {
         for (int i = 0; i < UNPAUSED_TRIALS; i++) {
-            LoadResult<V> result = miss.read(read, count);
+            LoadResult<V> result = miss.read(read);
             if (!(result.failure() instanceof LoadPausedException)) {
                 return result;
             }
@@ -107,14 +95,14 @@ final class StaleOnError {
         Duration timeout = Objects.requireNonNull(read.options().staleOnError()).loadSoftTimeout();
         ReadRequest<V> there = timeout.isZero() ? null : refreshes.handedOver(read);
         if (there == null || !expired.areThereFor(read)) {
-            return miss.read(read, count);
+            return miss.read(read);
         }
-        Waited<V> waited = soft.await(read, there, request -> miss.read(request, count));
+        Waited<V> waited = soft.await(read, there, miss::read);
         if (waited instanceof Waited.Done<V> done) {
             return done.result();
         }
         LoadResult<V> found = waited instanceof Waited.Late ? find(read, count, TOO_SLOW) : null;
-        return found != null ? found : miss.read(read, count);
+        return found != null ? found : miss.read(read);
     }
 
     private <V> @Nullable LoadResult<V> find(ReadRequest<V> read, ReadCount count, String why) {

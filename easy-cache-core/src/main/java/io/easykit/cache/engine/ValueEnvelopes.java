@@ -107,5 +107,5 @@ final class ValueEnvelopes {
     }
 
     /** A value that could be read, "nothing" included. */
-    record Decoded<V>(@Nullable V value) {}
+    record Decoded<V>(@Nullable V value) implements FirstRead<V> {}
 }
