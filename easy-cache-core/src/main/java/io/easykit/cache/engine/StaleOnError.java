@@ -99,6 +99,8 @@ final class StaleOnError {
         }
         Waited<V> waited = soft.await(read, there, miss::read);
         if (waited instanceof Waited.Done<V> done) {
+            // A reader that has joined the miss of another one is not counted yet.
+            count.miss();
             return done.result();
         }
         LoadResult<V> found = waited instanceof Waited.Late ? find(read, count, TOO_SLOW) : null;

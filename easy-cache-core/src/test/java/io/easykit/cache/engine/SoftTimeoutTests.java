@@ -128,6 +128,26 @@ class SoftTimeoutTests {
             assertThat(reader.result()).isEqualTo("new");
         }
         assertThat(slow.loads()).isEqualTo(1);
+        assertThat(reads()).hasSize(30).contains("miss");
+    }
+
+    @Test
+    void countsEachReaderOnceIfTheLoadFails() throws Exception {
+        expire(patient);
+        List<Caller<String>> readers = Workbench.call(30, () -> cache.fetch(patient, () -> slow.load() + fail()));
+        slow.awaitEntered();
+        readers.forEach(Caller::awaitWaiting);
+        slow.letGo();
+        for (Caller<String> reader : readers) {
+            assertThat(reader.result()).isEqualTo("old");
+        }
+        assertThat(reads()).hasSize(30).containsOnly("hit EXPIRED");
+    }
+
+    private List<String> reads() {
+        return bench.events.next().stream()
+                .filter(event -> !event.startsWith("load"))
+                .toList();
     }
 
     /** The thread that started the load is not the one that runs it: it may come again. */
