@@ -24,7 +24,8 @@ public interface CacheListener {
     default void onLoad(CacheKey<?> key, Duration took, Load load) {}
 
     /**
-     * An invalidation was acknowledged, or could not be delivered.
+     * An invalidation was acknowledged, or could not be delivered. Called once more if the update of the entry ends a second time, for
+     * instance because its action has thrown and may still be carried out.
      *
      * @param failure null if it was acknowledged
      */
