@@ -109,13 +109,17 @@ final class OutboxLog {
         ownersFail = false;
     }
 
-    void countFailed(SendOutboxException failure) {
-        if (!countFails) {
+    /** If the relay fails as well, its line is enough. */
+    void countFailed(RuntimeException failure) {
+        if (!countFails && !databaseFails && !faulty) {
             countFails = true;
             log.warn(
                     "The rows of the outbox cannot be counted, so their metrics and the health detail are missing. Messages are"
                             + " stored. Check the database, and how many rows delay_queue_outbox has: {}",
-                    LogText.of(String.valueOf(failure.getMessage())));
+                    LogText.of(
+                            failure instanceof SendOutboxException
+                                    ? String.valueOf(failure.getMessage())
+                                    : failure.toString()));
         }
     }
 

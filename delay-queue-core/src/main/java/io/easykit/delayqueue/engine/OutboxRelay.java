@@ -162,10 +162,10 @@ final class OutboxRelay implements OutboxAdmin {
     }
 
     private long step(CountDownLatch end) {
-        long rest = AGAIN_AFTER;
+        boolean isEnd = stopped || ended != end;
+        long rest = isEnd ? LoopExecutor.END : AGAIN_AFTER;
         try {
-            if (stopped || ended != end) {
-                rest = LoopExecutor.END;
+            if (isEnd) {
                 // Another process would store again what could not be deleted. It waits for the lease.
                 pass.deleteStored();
                 leases.releaseAll();
@@ -176,7 +176,6 @@ final class OutboxRelay implements OutboxAdmin {
                 relay();
                 lines.databaseAnswered();
                 takeFree();
-                count();
                 rest = stopped ? 0 : rest();
             }
         } catch (SendOutboxException failed) {
@@ -184,13 +183,15 @@ final class OutboxRelay implements OutboxAdmin {
         } catch (RuntimeException defect) {
             lines.faulty(defect);
         }
-        if (rest == LoopExecutor.END) {
+        if (isEnd) {
             end.countDown();
+        } else {
+            count();
         }
         return rest;
     }
 
-    /** The relay of what this process holds goes on if the query for other owners fails, or the count. */
+    /** The relay of what this process holds goes on if the query for other owners fails. */
     private void takeFree() {
         try {
             if (leases.takeFree()) {
@@ -284,6 +285,7 @@ final class OutboxRelay implements OutboxAdmin {
         return blocks.isEmpty() && !isForeign ? leases.interval() : Math.min(AGAIN_AFTER, leases.interval());
     }
 
+    /** Also while the relay fails: the age of the rows is needed most then. */
     private void count() {
         if (loops.nanos() - countedAt >= COUNT_EVERY) {
             countedAt = loops.nanos();
@@ -291,7 +293,7 @@ final class OutboxRelay implements OutboxAdmin {
             try {
                 backlog = outbox.backlog();
                 lines.counted();
-            } catch (SendOutboxException failed) {
+            } catch (RuntimeException failed) {
                 lines.countFailed(failed);
             }
         }

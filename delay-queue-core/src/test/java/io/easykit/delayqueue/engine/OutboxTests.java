@@ -1122,6 +1122,50 @@ class OutboxTests {
     }
 
     @Test
+    void forgetsTheCountWhileTheDatabaseIsAway() {
+        assertThat(relay(queue.engine).stats()).isNotNull();
+
+        outbox.away();
+        advance(Duration.ofMinutes(1));
+        assertThat(relay(queue.engine).stats()).isNull();
+        assertThat(logged(Level.WARN)).singleElement().asString().startsWith("The outbox cannot be read,");
+
+        outbox.heal();
+        advance(Duration.ofSeconds(11));
+        assertThat(relay(queue.engine).stats()).isNotNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"renew", "rows"})
+    void countsWhatWaitsWhileTheRelayFails(String failing) {
+        outbox.before = call -> {
+            if (call.equals(failing)) {
+                throw new IllegalStateException("a defect");
+            }
+        };
+        advance(LEASE);
+        sendAndCommit("a");
+        advance(Duration.ofMinutes(2));
+
+        assertThat(relay(queue.engine).stats()).isEqualTo(new OutboxAdmin.Stats(1, Duration.ofMinutes(2), 0));
+    }
+
+    @Test
+    void forgetsTheCountIfCountingHasADefect() {
+        outbox.before = call -> {
+            if (call.equals("backlog")) {
+                throw new IllegalStateException("a defect");
+            }
+        };
+        sendAndCommit("a");
+        advance(Duration.ofMinutes(1));
+
+        assertThat(relay(queue.engine).stats()).isNull();
+        assertThat(logged(Level.WARN)).singleElement().asString().endsWith("IllegalStateException: a defect");
+        assertThat(logged(Level.ERROR)).isEmpty();
+    }
+
+    @Test
     void logsOnceThatTheOwnersCannotBeRead() {
         outbox.before = call -> {
             if (call.equals("owners")) {
