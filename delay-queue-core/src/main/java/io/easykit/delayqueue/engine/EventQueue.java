@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers the events of loops to listeners, in their order, on a thread of its own. A loop renews leases, so a slow listener
  * on its thread would let other leases expire. The queue is bounded: a listener that falls {@link #MOST} events behind loses
- * the newer ones, and a warning is logged.
+ * the newer ones, and a warning is logged. Alerts are never dropped, because the store counts them as reported. They are few: one
+ * for each topic and kind every ten seconds at most.
  */
 final class EventQueue implements LoopExecutor.Step {
 
@@ -44,7 +45,7 @@ final class EventQueue implements LoopExecutor.Step {
             if (closed) {
                 return;
             }
-            if (waiting.size() < MOST) {
+            if (waiting.size() < MOST || isAlert(event)) {
                 waiting.add(event);
             } else if (dropped++ == 0) {
                 warnOfOverflow();
@@ -54,6 +55,10 @@ final class EventQueue implements LoopExecutor.Step {
         if (current != null) {
             current.wake();
         }
+    }
+
+    private static boolean isAlert(DelayQueueEvent event) {
+        return event instanceof DelayQueueEvent.AlertRaised || event instanceof DelayQueueEvent.AlertResolved;
     }
 
     /** Null if no thread can be made. The next event tries again. */
@@ -106,9 +111,9 @@ final class EventQueue implements LoopExecutor.Step {
     private void warnOfOverflow() {
         if (loop != null) {
             log.warn(
-                    "The listeners of delay-queue events are too slow: {} events wait for them, and newer ones are dropped"
-                            + " until they catch up. Counts and dead letters in the store are complete. Let listeners return"
-                            + " soon, and do slow work on threads of your own.",
+                    "The listeners of delay-queue events are too slow: {} events wait for them, and newer ones, except for"
+                            + " alerts, are dropped until they catch up. Counts and dead letters in the store are complete."
+                            + " Let listeners return soon, and do slow work on threads of your own.",
                     waiting.size());
         }
     }

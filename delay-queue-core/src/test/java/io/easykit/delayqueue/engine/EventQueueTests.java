@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.easykit.delayqueue.AlertLimits.Kind;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.time.LoopExecutor;
@@ -118,6 +119,20 @@ class EventQueueTests {
         queue.emit(event(-1));
         time.advance(Duration.ofMillis(1));
         assertThat(told).hasSize(EventQueue.MOST + 1);
+    }
+
+    /** The store counts them as reported, so no node would report them again. */
+    @Test
+    void dropsNoAlerts() {
+        DelayQueueEvent raised = new DelayQueueEvent.AlertRaised("orders", Kind.DEAD, 7, 5);
+        DelayQueueEvent resolved = new DelayQueueEvent.AlertResolved("orders", Kind.DUE);
+        IntStream.range(0, EventQueue.MOST + 1).mapToObj(EventQueueTests::event).forEach(queue::emit);
+        queue.emit(raised);
+        queue.emit(event(-1));
+        queue.emit(resolved);
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(told).hasSize(EventQueue.MOST + 2).endsWith(raised, resolved);
     }
 
     /** The listeners are not slow then, so the log does not say that they are. */
