@@ -4,10 +4,10 @@ import io.easykit.delayqueue.engine.DelayQueueEngine;
 import io.easykit.delayqueue.listener.DelayListenerRegistry;
 import io.easykit.delayqueue.metrics.DelayQueueMeters;
 import io.easykit.delayqueue.metrics.FleetNumbers;
+import io.easykit.delayqueue.metrics.MasterPing;
 import io.easykit.delayqueue.metrics.OutboxGauges;
 import io.easykit.delayqueue.metrics.TopicSnapshots;
 import io.easykit.delayqueue.store.QueueBackend;
-import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.time.VirtualTime;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -26,9 +26,6 @@ import org.springframework.context.annotation.Lazy;
 @ConditionalOnBean({MeterRegistry.class, TopicSnapshots.class})
 public final class DelayQueueMetricsAutoConfiguration {
 
-    /** A shard that is never used, read to check that Redis replies. Reading creates no key. */
-    private static final ShardKey ANY = new ShardKey("health", 0);
-
     DelayQueueMetricsAutoConfiguration() {}
 
     @Bean
@@ -44,7 +41,7 @@ public final class DelayQueueMetricsAutoConfiguration {
         FleetNumbers numbers = new FleetNumbers(
                 snapshots,
                 () -> engine.getObject().fleet().nodes(),
-                () -> store.getObject().stats(ANY),
+                new MasterPing(shard -> store.getObject().stats(shard)),
                 time == null ? System::nanoTime : time::nanos);
         return new DelayQueueMeters(meters, numbers, registry::containers);
     }
