@@ -25,7 +25,8 @@ public interface DelayQueueEvent {
             implements DelayQueueEvent {}
 
     /**
-     * A message is done. The acknowledgement may not have reached the store yet.
+     * A message is done. The acknowledgement may not have reached the store yet. If its lease was lost before, the store has applied
+     * it: else there is no such event.
      *
      * @param runtime time since the handler began
      */
@@ -41,7 +42,7 @@ public interface DelayQueueEvent {
     record Repeated(String topic, String listener, String id, int attempt) implements DelayQueueEvent {}
 
     /**
-     * A run has failed.
+     * A run has failed. If its lease was lost before, the store has applied the failure.
      *
      * @param retryAfter the wait until the next one, or null: the message dies
      * @param runtime    since the handler began
@@ -57,7 +58,8 @@ public interface DelayQueueEvent {
             implements DelayQueueEvent {}
 
     /**
-     * A run has failed, and its error handler has discarded the message. The acknowledgement may not have reached the store yet.
+     * A run has failed, and its error handler has discarded the message. The acknowledgement may not have reached the store yet. If
+     * its lease was lost before, the store has applied it.
      *
      * @param runtime since the handler began
      */

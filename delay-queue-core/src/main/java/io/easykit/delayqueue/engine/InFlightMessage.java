@@ -88,15 +88,16 @@ final class InFlightMessage implements Acknowledgment {
 
     private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
-
     private volatile long startedAt;
+    private volatile long runNanos;
+    private volatile boolean wasLost;
     private volatile long leaseEnd;
 
     // For the consumer's loop only.
     private boolean revoked;
     private boolean settlementAttempted;
 
-    private @Nullable Execution execution;
+    private @Nullable MessageExecution execution;
 
     InFlightMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, SettlementSink sink) {
         this.endpoint = endpoint;
@@ -107,19 +108,7 @@ final class InFlightMessage implements Acknowledgment {
     }
 
     /** The call of the handler that the message belongs to. */
-    interface Execution {
-
-        /** Releases its messages if the handler has not started; it never will. */
-        void cancelIfNotStarted();
-
-        /** Interrupts the handler if all its messages are settled or lost, and one of them is lost. */
-        void interruptIfLost();
-
-        /** One of its messages was settled or lost. */
-        void onAllSettled();
-    }
-
-    void attachTo(Execution handlerRun) {
+    void attachTo(MessageExecution handlerRun) {
         execution = handlerRun;
     }
 
@@ -128,9 +117,20 @@ final class InFlightMessage implements Acknowledgment {
         startedAt = nanos;
     }
 
-    /** Time since the handler started. */
-    Duration runtime(long now) {
-        return Duration.ofNanos(now - startedAt);
+    /** It is settled now. Called before the consumer's loop gets it. */
+    void markSettled(long nanos) {
+        runNanos = nanos - startedAt;
+        wasLost = lost;
+    }
+
+    /** From the start of the handler until the message was settled. */
+    Duration runtime() {
+        return Duration.ofNanos(runNanos);
+    }
+
+    /** Whether its lease was lost before it was settled. */
+    boolean wasLost() {
+        return wasLost;
     }
 
     /** The lease was extended. It ends at this time of this node's clock, or later. */
@@ -162,7 +162,7 @@ final class InFlightMessage implements Acknowledgment {
         return settlementAttempted;
     }
 
-    @Nullable Execution execution() {
+    @Nullable MessageExecution execution() {
         return execution;
     }
 
@@ -334,7 +334,7 @@ final class InFlightMessage implements Acknowledgment {
             errorHandler = null;
             try {
                 sink.settled(this);
-                Execution current = execution;
+                MessageExecution current = execution;
                 if (current != null) {
                     current.onAllSettled();
                 }

@@ -79,12 +79,15 @@ final class LeaseRenewer {
     private void lose(InFlightMessage message) {
         open.remove(message);
         message.lose();
-        InFlightMessage.Execution run = message.execution();
+        MessageExecution run = message.execution();
         if (message.isSettled() || run == null) {
             return;
         }
-        context.events().leaseLost(message);
         run.cancelIfNotStarted();
+        if (!message.isSettled()) {
+            // Else no handler works for nothing: it never starts, or has ended meanwhile.
+            context.events().leaseLost(message);
+        }
         run.interruptIfLost();
         run.onAllSettled();
     }

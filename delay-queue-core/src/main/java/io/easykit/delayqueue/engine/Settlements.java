@@ -142,10 +142,15 @@ final class Settlements {
     void conclude(InFlightMessage message, Settlement answer) {
         told++;
         String death = message.result().death();
-        if (answer != Settlement.APPLIED && !(message.isSettlementAttempted() && (death == null || hasDied(message)))) {
-            context.events().settledLate(message);
-        } else if (death != null) {
+        boolean isRepetition = message.isSettlementAttempted();
+        boolean isApplied = answer == Settlement.APPLIED || (isRepetition && death != null && hasDied(message));
+        if (isApplied) {
+            context.events().applied(message);
+        }
+        if (isApplied && death != null) {
             context.events().died(message.id(), death);
+        } else if (!isApplied && !(isRepetition && death == null)) {
+            context.events().settledLate(message);
         }
     }
 

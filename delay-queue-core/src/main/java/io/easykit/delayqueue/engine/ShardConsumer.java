@@ -144,10 +144,10 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
      */
     @Override
     public void settled(InFlightMessage message) {
+        message.markSettled(context.nanos());
         settled.add(message);
         try {
-            Runnable event = () -> context.events().settled(message, message.runtime(context.nanos()));
-            container.runs().running().within(event);
+            container.runs().running().within(() -> context.events().settled(message));
         } catch (Throwable e) {
             context.events().lost(message, e);
         }
@@ -270,7 +270,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void drain(long deadline) {
         boolean over = context.nanos() - deadline >= 0;
         for (InFlightMessage message : leases.all()) {
-            InFlightMessage.Execution run = message.execution();
+            MessageExecution run = message.execution();
             if (run != null) {
                 run.cancelIfNotStarted();
             }

@@ -7,7 +7,7 @@ import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.LogText;
-import java.time.Duration;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +39,21 @@ final class ShardEvents {
         this.lines = lines;
     }
 
-    /** A message is settled on this node, and the store has not confirmed it yet. */
-    void settled(InFlightMessage message, Duration runtime) {
+    /** A message is settled on this node, and the store has not confirmed it yet. If its lease was lost, another run may count. */
+    void settled(InFlightMessage message) {
+        if (!message.wasLost()) {
+            report(message, events::emit);
+        }
+    }
+
+    /** The store has applied the result of a message. */
+    void applied(InFlightMessage message) {
+        if (message.wasLost()) {
+            report(message, later::emit);
+        }
+    }
+
+    private void report(InFlightMessage message, Consumer<DelayQueueEvent> to) {
         InFlightMessage.Result result = message.result();
         if (result.verdict().isForOthers()) {
             return;
@@ -48,20 +61,20 @@ final class ShardEvents {
         Failure failure = result.failure();
         Throwable error = result.error();
         if (failure == null && error != null) {
-            discarded(message, error, runtime);
+            discarded(message, error, to);
         } else if (failure == null || error == null) {
-            events.emit(new DelayQueueEvent.Completed(
-                    shard.topic(), endpoint.id(), message.id(), message.attempt(), runtime));
+            to.accept(new DelayQueueEvent.Completed(
+                    shard.topic(), endpoint.id(), message.id(), message.attempt(), message.runtime()));
         } else {
             logFailure(message, error);
-            events.emit(new DelayQueueEvent.Failed(
+            to.accept(new DelayQueueEvent.Failed(
                     shard.topic(),
                     endpoint.id(),
                     message.id(),
                     message.attempt(),
                     error,
                     failure.retryAfter(),
-                    runtime));
+                    message.runtime()));
         }
     }
 
@@ -78,15 +91,15 @@ final class ShardEvents {
         }
     }
 
-    private void discarded(InFlightMessage message, Throwable error, Duration runtime) {
+    private void discarded(InFlightMessage message, Throwable error, Consumer<DelayQueueEvent> to) {
         logFailure(message, error);
         warn(
                 "Message {} of {} is discarded by its error handler: {}",
                 LogText.of(message.id()),
                 shard,
                 ErrorText.lineOf(error));
-        events.emit(new DelayQueueEvent.Discarded(
-                shard.topic(), endpoint.id(), message.id(), message.attempt(), error, runtime));
+        to.accept(new DelayQueueEvent.Discarded(
+                shard.topic(), endpoint.id(), message.id(), message.attempt(), error, message.runtime()));
     }
 
     private void logFailure(InFlightMessage message, Throwable error) {

@@ -104,7 +104,49 @@ class LeaseTests {
         queue.time.advance(MILLI);
         assertThat(queue.find("a").state()).isEqualTo(State.IN_FLIGHT);
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.Completed.class)).isEmpty();
         assertThat(elsewhere.get(0).isLost()).isFalse();
+    }
+
+    @Test
+    void reportsTheResultOfALostRunOnceTheStoreHasAppliedIt() {
+        loseTheLeaseByItsOwnClock();
+
+        running.get(0).acknowledge();
+        queue.time.advance(MILLI);
+        assertThat(queue.events(DelayQueueEvent.Completed.class)).isEmpty();
+
+        queue.line.heal();
+        queue.time.advance(Duration.ofSeconds(2));
+        assertThat(queue.events(DelayQueueEvent.LeaseLost.class)).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
+        assertThat(queue.events(DelayQueueEvent.Completed.class))
+                .singleElement()
+                .satisfies(event -> assertThat(event.runtime()).isEqualTo(LEASE.multipliedBy(2)));
+    }
+
+    @Test
+    void reportsTheFailureOfALostRunOnceItsDeathIsFoundAfterALostReply() {
+        loseTheLeaseByItsOwnClock();
+
+        running.get(0).reject(new IllegalStateException("closed"));
+        queue.time.advance(MILLI);
+        assertThat(queue.events(DelayQueueEvent.Failed.class)).isEmpty();
+
+        queue.line.heal();
+        queue.line.once("fail", FaultyStore.Fault.LOST_REPLY);
+        queue.time.advance(Duration.ofSeconds(5));
+        assertThat(queue.events(DelayQueueEvent.Failed.class)).hasSize(1);
+        assertThat(queue.events(DelayQueueEvent.Died.class)).hasSize(1);
+    }
+
+    private void loseTheLeaseByItsOwnClock() {
+        queue.start(manual(), message -> running.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MILLI);
+        queue.line.away();
+        queue.time.advance(LEASE.multipliedBy(2));
+        assertThat(running.get(0).isLost()).isTrue();
     }
 
     @Test
@@ -202,6 +244,29 @@ class LeaseTests {
 
         assertThat(begun).containsExactly("elsewhere");
         assertThat(queue.find("a").state()).isEqualTo(State.IN_FLIGHT);
+    }
+
+    /** There is no handler to interrupt, and nothing was done in vain. */
+    @Test
+    void reportsNoLostLeaseOfARunThatNeverBegan() {
+        SimulatedTime.Node slow = queue.time.node();
+        DelayQueueEngine late = queue.builder(slow, queue.line.asStore())
+                .workers(slow.workers(LEASE.multipliedBy(3)))
+                .build();
+        List<String> begun = new ArrayList<>();
+        queue.send("a", Duration.ZERO);
+        queue.start(late, manual(), message -> begun.add("late"));
+        queue.time.advance(MILLI);
+        assertThat(queue.stats().inFlight()).isEqualTo(1);
+
+        queue.line.away();
+        queue.time.advance(LEASE.multipliedBy(2));
+        queue.line.heal();
+        queue.time.advance(LEASE.multipliedBy(2).minus(MILLI));
+
+        assertThat(queue.stats().counters().failed()).isZero();
+        assertThat(queue.events(DelayQueueEvent.LeaseLost.class)).isEmpty();
+        assertThat(begun).isEmpty();
     }
 
     @Test
