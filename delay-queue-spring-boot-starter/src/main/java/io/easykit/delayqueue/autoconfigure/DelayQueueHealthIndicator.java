@@ -96,6 +96,10 @@ final class DelayQueueHealthIndicator implements HealthIndicator {
         numbers.put("inFlight", stats.inFlight());
         numbers.put("dead", stats.dead());
         numbers.put("paused", stats.paused());
+        if (!stats.refused().isEmpty()) {
+            // The numbers above lack these shards.
+            numbers.put("refused", stats.refused());
+        }
         return numbers;
     }
 }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.metrics;
 
+import io.easykit.delayqueue.StoreRefusedException;
 import io.easykit.delayqueue.admin.NodeInfo;
 import io.easykit.delayqueue.admin.TopicStats;
 import java.time.Duration;
@@ -53,8 +54,16 @@ public final class FleetNumbers {
         }
     }
 
+    /**
+     * Returns recent figures of a topic.
+     *
+     * @throws StoreRefusedException if Redis refuses to count one of its shards: sums without it would look right
+     */
     TopicStats stats(String topic) {
         TopicStats stats = snapshots.of(topic);
+        if (!stats.refused().isEmpty()) {
+            throw new StoreRefusedException(String.join("; ", stats.refused()), null);
+        }
         progress.compute(topic, (name, before) -> {
             Mark now = new Mark(nanoTime.getAsLong(), stats.counters().acknowledged());
             return before == null ? new Progress(now, now, now) : before.then(now);

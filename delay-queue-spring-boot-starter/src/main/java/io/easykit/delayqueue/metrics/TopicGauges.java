@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.Tags;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Gauges of a topic in Redis, the same on each node. They are NaN while Redis does not reply. */
+/** Gauges of a topic in Redis, the same on each node. They are NaN while Redis does not reply, or refuses to count a shard. */
 final class TopicGauges {
 
     private final OwnGauges gauges;

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
 
@@ -46,7 +47,10 @@ class DelayQueueHealthIndicatorTests {
         assertThat(indicator.health()).isNotNull().satisfies(health -> assertThat(health.getStatus())
                 .isEqualTo(Status.UP));
         assertThat(indicator.health().getDetails())
-                .containsEntry("outbox", Map.of("waiting", 3L, "oldest", "70s", "refusedTopics", 1));
+                .containsEntry("outbox", Map.of("waiting", 3L, "oldest", "70s", "refusedTopics", 1))
+                .extractingByKey("topics", InstanceOfAssertFactories.MAP)
+                .extractingByKey("orders", InstanceOfAssertFactories.MAP)
+                .containsEntry("refused", List.of("shard 0 is refused"));
         assertThat(written.subList(0, 2)).containsExactly(new ShardKey("orders", 0), new ShardKey("orders", 1));
     }
 }

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -65,6 +66,7 @@ class DelayQueueMetersTests {
                             .build(),
                     message -> {});
     private boolean away;
+    private List<String> refused = List.of();
     private long acknowledged;
     private long due = 10;
     private final DelayQueueMeters meters = meters();
@@ -93,7 +95,9 @@ class DelayQueueMetersTests {
                 0,
                 new ShardStats.Flow(Duration.ofMillis(20), 5, 0, 0, null));
         ShardStats second = new ShardStats(NOW, null, 0, 0, 0, 0, null, Set.of(), new Counters(0, 0, 0, 0, 0, 0, 0, 0));
-        return new TopicStats(topic, List.of(first, second));
+        return refused.isEmpty()
+                ? new TopicStats(topic, List.of(first, second))
+                : new TopicStats(topic, new TreeMap<>(Map.of(0, first)), refused);
     }
 
     private List<NodeInfo> nodes() {
@@ -205,6 +209,24 @@ class DelayQueueMetersTests {
         later(Duration.ofSeconds(10));
         assertThat(gauge("delayqueue.available")).isEqualTo(1);
         assertThat(gauge("delayqueue.consumers", "topic", "orders")).isEqualTo(16);
+    }
+
+    /** Sums of the other shards would look right, and no alert would fire. */
+    @Test
+    void isNaNWhileRedisRefusesToCountAShard() {
+        refused = List.of("shard 1 is refused");
+
+        assertThat(messages().values()).hasSize(5).allSatisfy(number -> assertThat(number)
+                .isNaN());
+        for (String name : List.of("keys.stopped", "oldest.due", "drain.time", "paused", "ledger.imbalance")) {
+            assertThat(gauge("delayqueue." + name, "topic", "orders")).as(name).isNaN();
+        }
+        assertThat(gauge("delayqueue.consumers", "topic", "orders")).isEqualTo(16);
+        assertThat(gauge("delayqueue.available")).isEqualTo(1);
+
+        refused = List.of();
+        later(Duration.ofSeconds(5));
+        assertThat(messages()).containsEntry("due", 10.0);
     }
 
     @Test
