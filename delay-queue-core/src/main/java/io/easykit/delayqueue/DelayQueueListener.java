@@ -1,9 +1,9 @@
 package io.easykit.delayqueue;
 
 /**
- * Receives the events of this node. Deaths, leases that are lost or expired, late results, results of runs that had lost their
- * lease, and alerts come one after the other on the thread {@code delay-queue-events}, the others on the threads that do the work. So it must return soon. Exceptions are logged
- * and ignored.
+ * Receives the events of this node. Deaths, leases that are lost or expired, late results, results of runs that had lost their lease, and
+ * alerts come one after the other on the thread {@code delay-queue-events}, the others on the threads that do the work. So it must return
+ * soon. Exceptions are logged and ignored.
  */
 public interface DelayQueueListener {
 
