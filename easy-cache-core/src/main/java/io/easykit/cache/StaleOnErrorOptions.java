@@ -4,8 +4,6 @@ import static io.easykit.cache.InvalidCacheOptionsException.atLeast;
 
 import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 
 /**
  * How values that have expired are returned if the load of a new one fails. A value that was invalidated is never returned this
@@ -63,18 +61,8 @@ public record StaleOnErrorOptions(
         return new StaleOnErrorOptions(keptFor, loadSoftTimeout, loadRetryAfter, value);
     }
 
-    /**
-     * Whether an exception of the loader reaches the caller although there is an expired value. So does one that {@code join} or
-     * {@code get} of a future has wrapped.
-     */
+    /** Whether an exception of the loader reaches the caller although there is an expired value. */
     public boolean isExcepted(Throwable failure) {
-        Throwable thrown = unwrapped(failure);
-        return except.stream().anyMatch(type -> type.isInstance(failure) || type.isInstance(thrown));
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        boolean wraps = failure instanceof CompletionException || failure instanceof ExecutionException;
-        Throwable cause = failure.getCause();
-        return wraps && cause != null ? unwrapped(cause) : failure;
+        return except.stream().anyMatch(type -> type.isInstance(failure));
     }
 }

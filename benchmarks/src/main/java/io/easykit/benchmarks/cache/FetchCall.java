@@ -14,7 +14,9 @@ public final class FetchCall {
      * @param field the field of the values that the reader can read
      */
     public static List<String> arguments(String script, String field) {
-        List<String> arguments = new ArrayList<>(List.of("call", "1000", "120000", "1", "2000"));
+        List<String> arguments = new ArrayList<>(List.of("call", "1000", "120000"));
+        // Earlier versions have a flag in place of the stale window.
+        arguments.addAll(List.of(script.contains("window = tonumber(ARGV[4])") ? "1500" : "1", "2000"));
         // Earlier versions have no refresh-ahead of null.
         if (script.contains("ARGV[8]")) {
             arguments.add("2000");

@@ -132,8 +132,10 @@ public interface DelayQueueAdmin {
     List<Boolean> purge(String topic, List<DeadLetterRef> deaths);
 
     /**
-     * Removes for good messages that have been dead for at least this long, and returns how many. If the store refuses a shard,
-     * those of the other shards are removed before the exception.
+     * Removes for good messages that have been dead for at least this long, by the clock of the store and by that of this node, and
+     * returns how many. If the store refuses a shard, those of the other shards are removed before the exception.
+     *
+     * @param age zero for all dead letters
      */
     long purgeOlderThan(String topic, Duration age);
 

@@ -52,8 +52,8 @@ final class ErrorActions {
     /** Without what {@code join} and {@code get} wrap around an exception. */
     private static Throwable unwrapped(Throwable error) {
         boolean wraps = error instanceof CompletionException || error instanceof ExecutionException;
-        Throwable cause = error.getCause();
-        return wraps && cause != null ? unwrapped(cause) : error;
+        Throwable cause = wraps ? error.getCause() : null; // methods of other exceptions may throw
+        return cause == null ? error : unwrapped(cause);
     }
 
     private void warn(DelayMessage<?> message, @Nullable Throwable problem) {

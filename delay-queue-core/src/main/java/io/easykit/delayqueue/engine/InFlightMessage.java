@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,15 +90,15 @@ final class InFlightMessage implements Acknowledgment {
     private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
     private volatile long startedAt;
-    private volatile long runNanos;
     private volatile boolean wasLost;
+    private volatile long runNanos;
     private volatile long leaseEnd;
 
     // For the consumer's loop only.
     private boolean revoked;
     private boolean settlementAttempted;
 
-    private @Nullable MessageExecution execution;
+    private @Nullable HandlerCall execution;
 
     InFlightMessage(ListenerEndpoint endpoint, Delivery delivery, long leaseEnd, SettlementSink sink) {
         this.endpoint = endpoint;
@@ -108,7 +109,7 @@ final class InFlightMessage implements Acknowledgment {
     }
 
     /** The call of the handler that the message belongs to. */
-    void attachTo(MessageExecution handlerRun) {
+    void attachTo(HandlerCall handlerRun) {
         execution = handlerRun;
     }
 
@@ -117,10 +118,14 @@ final class InFlightMessage implements Acknowledgment {
         startedAt = nanos;
     }
 
-    /** It is settled now. Called before the consumer's loop gets it. */
-    void markSettled(long nanos) {
-        runNanos = nanos - startedAt;
+    /** It is settled now: keeps its runtime, and whether its lease was lost before. Throws nothing. */
+    void markSettled(LongSupplier nanos) {
         wasLost = lost;
+        try {
+            runNanos = nanos.getAsLong() - startedAt;
+        } catch (Throwable e) {
+            runNanos = 0; // for example without memory
+        }
     }
 
     /** From the start of the handler until the message was settled. */
@@ -128,7 +133,6 @@ final class InFlightMessage implements Acknowledgment {
         return Duration.ofNanos(runNanos);
     }
 
-    /** Whether its lease was lost before it was settled. */
     boolean wasLost() {
         return wasLost;
     }
@@ -162,7 +166,7 @@ final class InFlightMessage implements Acknowledgment {
         return settlementAttempted;
     }
 
-    @Nullable MessageExecution execution() {
+    @Nullable HandlerCall execution() {
         return execution;
     }
 
@@ -334,7 +338,7 @@ final class InFlightMessage implements Acknowledgment {
             errorHandler = null;
             try {
                 sink.settled(this);
-                MessageExecution current = execution;
+                HandlerCall current = execution;
                 if (current != null) {
                     current.onAllSettled();
                 }

@@ -79,7 +79,7 @@ final class LeaseRenewer {
     private void lose(InFlightMessage message) {
         open.remove(message);
         message.lose();
-        MessageExecution run = message.execution();
+        HandlerCall run = message.execution();
         if (message.isSettled() || run == null) {
             return;
         }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * One call of the handler, with one message or a batch: decodes on the worker's thread, calls the handler, and settles the
  * messages that the handler left open. It keeps its permit until the handler has returned and all its messages are settled.
  */
-final class MessageExecution implements Runnable, PrefetchedRuns.Run {
+final class MessageExecution implements Runnable, HandlerCall, PrefetchedRuns.Run {
 
     /** What all runs of a container share. */
     record HandlerContext(
@@ -154,6 +154,7 @@ final class MessageExecution implements Runnable, PrefetchedRuns.Run {
     }
 
     /** A message has been settled or lost. When none is open any more, the place is free once the handler returns. */
+    @Override
     public void onAllSettled() {
         synchronized (this) {
             if (permitFree || state != State.ENDED || !areAllSettled()) {
@@ -165,6 +166,7 @@ final class MessageExecution implements Runnable, PrefetchedRuns.Run {
     }
 
     /** Interrupts the handler if all messages that it has not settled are lost. */
+    @Override
     public synchronized void interruptIfLost() {
         if (thread != null && areAllSettled() && messages.stream().anyMatch(InFlightMessage::isLost)) {
             thread.interrupt();

@@ -144,7 +144,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
      */
     @Override
     public void settled(InFlightMessage message) {
-        message.markSettled(context.nanos());
+        message.markSettled(context::nanos);
         settled.add(message);
         try {
             container.runs().running().within(() -> context.events().settled(message));
@@ -270,7 +270,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
     private void drain(long deadline) {
         boolean over = context.nanos() - deadline >= 0;
         for (InFlightMessage message : leases.all()) {
-            MessageExecution run = message.execution();
+            HandlerCall run = message.execution();
             if (run != null) {
                 run.cancelIfNotStarted();
             }

@@ -45,9 +45,12 @@ abstract class DeadLetterScripts extends ShardReader implements DeadLetterStore 
 
     /**
      * By the clock of this node. A server that takes over may have a clock that is days ahead. So letters go only when both clocks say
-     * that they are old enough.
+     * that they are old enough. Zero means all letters.
      */
     private static long latestDeath(Duration age) {
+        if (age.isZero()) {
+            return QueueStore.ANY_END.toEpochMilli();
+        }
         Duration since = Duration.ofMillis(System.currentTimeMillis());
         return age.compareTo(since) < 0 ? since.minus(age).toMillis() : 0;
     }

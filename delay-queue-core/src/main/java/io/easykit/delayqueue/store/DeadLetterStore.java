@@ -26,7 +26,7 @@ public interface DeadLetterStore {
     List<Boolean> purge(ShardKey shard, List<DeadLetterRef> deaths);
 
     /**
-     * Removes the oldest dead letters of at least this age, and returns how many.
+     * Removes the oldest dead letters of at least this age, by the clock of the store and by that of this node, and returns how many.
      *
      * @param count 1 to {@link QueueStore#MAX_BATCH}; repeat it until a call returns less
      */

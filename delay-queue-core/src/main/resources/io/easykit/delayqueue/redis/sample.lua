@@ -9,8 +9,9 @@ checkCount(0)
 local samples, minute = prefix .. 'samples', math.floor(now / 60000)
 local kept = redis.call('HMGET', samples, 'from', 'to', 'values')
 local from, to = tonumber(kept[1] or ''), tonumber(kept[2] or '')
--- A time ahead was written by another clock. It is no run.
-local isRun = from and to and kept[3] and from <= to and to <= minute + 1
+-- A time ahead was written by another clock. What comes before now stays.
+if to and to > minute + 1 then to = minute - 1 end
+local isRun = from and to and kept[3] and from <= to
 if isRun and to >= minute then return 0 end
 local oldest = first(waiting)
 local values = {redis.call('ZCARD', waiting), redis.call('ZCOUNT', waiting, '-inf', string.format('%d', now)),

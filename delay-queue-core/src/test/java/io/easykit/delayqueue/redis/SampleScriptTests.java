@@ -171,6 +171,11 @@ class SampleScriptTests {
         sampleAt(10_000);
         assertThat(sampleAt(9_999)).as("a little back").isFalse();
         assertThat(sampleAt(9_998)).as("back").isTrue();
+        for (long minute = 9_999; minute < 10_400; minute++) {
+            sampleAt(minute);
+        }
+        assertThat(sampleAt(10_390)).as("back in a long run").isTrue();
+        assertThat(points(Duration.ofHours(5))).extracting(this::minuteOf).contains(10_100L, 10_389L, 10_390L);
         assertThat(sampleAt(0)).as("far back").isTrue();
         assertThat(points(DAY)).extracting(this::minuteOf).containsExactly(0L);
 

@@ -4,6 +4,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.EasyCacheException;
 import io.easykit.cache.StaleOnErrorOptions;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,21 +36,31 @@ final class FailedLoads {
     /** Whether a failure is one of the source: not of the cache, not of the reader, and no answer of the business. */
     static boolean isOfSource(CacheKey<?> key, Throwable failure) {
         StaleOnErrorOptions options = key.spec().options().staleOnError();
-        return options != null
-                && failure instanceof Exception
-                && !(failure instanceof EasyCacheException)
-                && !OwnerFailures.containInterrupt(failure)
-                && !options.isExcepted(failure);
+        return options != null && isOfMethod(failure) && !isExcepted(options, failure);
     }
 
     /** Whether a failure is an answer of the business: the source works. */
     private static boolean isAnswer(CacheKey<?> key, Throwable failure) {
         StaleOnErrorOptions options = key.spec().options().staleOnError();
-        return options != null
-                && failure instanceof Exception
-                && !(failure instanceof EasyCacheException)
-                && !OwnerFailures.containInterrupt(failure)
-                && options.isExcepted(failure);
+        return options != null && isOfMethod(failure) && isExcepted(options, failure);
+    }
+
+    private static boolean isOfMethod(Throwable failure) {
+        Throwable thrown = unwrapped(failure);
+        return thrown instanceof Exception
+                && !(thrown instanceof EasyCacheException)
+                && !OwnerFailures.containInterrupt(failure);
+    }
+
+    private static boolean isExcepted(StaleOnErrorOptions options, Throwable failure) {
+        return options.isExcepted(failure) || options.isExcepted(unwrapped(failure));
+    }
+
+    /** Without what {@code join} and {@code get} wrap around the exception of a future. */
+    private static Throwable unwrapped(Throwable failure) {
+        boolean wraps = failure instanceof CompletionException || failure instanceof ExecutionException;
+        Throwable cause = wraps ? failure.getCause() : null; // methods of other exceptions may throw
+        return cause == null ? failure : unwrapped(cause);
     }
 
     /** Whether a key has failed just now. */

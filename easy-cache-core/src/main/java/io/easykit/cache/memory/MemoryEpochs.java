@@ -15,7 +15,8 @@ final class MemoryEpochs {
     /** The highest epoch: it has four bytes of a value, and the highest number is none. */
     private static final long HIGHEST = 0xFFFF_FFFEL;
 
-    private static final long LIFE = TimeUnit.DAYS.toMillis(365);
+    /** Longer than any value. */
+    private static final long LIFE = TimeUnit.DAYS.toMillis(4015);
 
     private final Map<String, Long> epochs = new HashMap<>();
     private final Map<Clearing, Long> clearings = new LinkedHashMap<>();

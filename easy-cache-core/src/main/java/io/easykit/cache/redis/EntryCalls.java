@@ -123,7 +123,11 @@ final class EntryCalls {
     }
 
     private static byte[] staleWindow(CacheOptions options, boolean allowsStale) {
-        return bytes(allowsStale ? options.effectiveStaleWindow().toMillis() : 0);
+        return allowsStale ? staleWindow(options) : bytes(0);
+    }
+
+    static byte[] staleWindow(CacheOptions options) {
+        return bytes(options.effectiveStaleWindow().toMillis());
     }
 
     static byte[] valueField(CacheKey<?> key) {

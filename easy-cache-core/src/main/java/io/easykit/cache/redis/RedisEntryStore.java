@@ -36,9 +36,6 @@ public final class RedisEntryStore implements EntryStore {
 
     public static final String DEFAULT_KEY_PREFIX = "ec:";
 
-    private static final byte[] TRUE = bytes("1");
-    private static final byte[] FALSE = bytes("0");
-
     private final RedisCommands commands;
     private final RedisKeys names;
     private final Duration commandTimeout;
@@ -227,7 +224,7 @@ public final class RedisEntryStore implements EntryStore {
                         List.of(
                                 bytes(token),
                                 bytes(lease.toMillis()),
-                                key.spec().options().allowsStale() ? TRUE : FALSE)));
+                                EntryCalls.staleWindow(key.spec().options()))));
     }
 
     @Override

@@ -212,6 +212,7 @@ public interface EntryStore {
      *
      * @param name which work
      * @param owner unique to the caller
+     * @param duration the same for all callers: a lease that lasts longer was left behind when the clock was set back, and counts as over
      * @param partial whether the caller can do only a part of the work now. A node that can do all of it takes the lease from
      *     one that cannot
      * @return zero if the caller holds it now, else how long another owner has it

@@ -55,9 +55,9 @@ if value and not staleUntil and now < expires then
   if expires - now > refreshAhead or now < leaseEnds then return {now, 'SUCCESS', value} end
   return {now, 'SUCCESS_NEED_QUERY', value, grantLease()}
 end
--- While an update is prepared, the value may be read until the end of its lease.
-local mayBeStale = window > 0 and staleUntil and now < staleUntil and (now < updatesUntil or staleUntil - now <= window)
-local stale = mayBeStale and now < expires and value
+-- While an update is prepared, the window ends with its lease.
+local isTooLong = window > 0 and staleUntil and now >= updatesUntil and staleUntil - now > window
+local stale = window > 0 and staleUntil and now < staleUntil and not isTooLong and now < expires and value
 if now < updatesUntil then
   if stale then return {now, 'SUCCESS', stale, false, 0, 1} end
   return {now, 'NEED_QUERY_NO_STORE'}
@@ -67,4 +67,7 @@ if now < leaseEnds then
   return {now, 'NEED_WAIT', false, false, leaseEnds - now}
 end
 if stale then return {now, 'SUCCESS_NEED_QUERY', stale, grantLease(), 0, 1} end
-return {now, 'NEED_QUERY', false, grantLease()}
+local granted = grantLease()
+-- Otherwise the values could be returned in the last part of the window.
+if isTooLong then redis.call('HDEL', KEYS[1], 's', unpack(valueFields())) end
+return {now, 'NEED_QUERY', false, granted}

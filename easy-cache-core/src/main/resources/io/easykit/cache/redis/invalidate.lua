@@ -3,6 +3,7 @@
 --
 -- KEYS   entry
 -- ARGV   token of the update or '', stale window ms, channel, hint    0 ms: drop the value now
+--        stale window   an open one that ends later than this from now began before the clock was set back: the value is dropped
 --        channel, hint  published for the near levels of other nodes; both are missing where nothing is published
 -- return 1 an old value stays for the window, 0 no value is left
 -- fields v f s i i: x
@@ -10,8 +11,10 @@ local window, intent = tonumber(ARGV[2]), 'i:' .. ARGV[1]
 local values = valueFields()
 -- The value before the intents: a script that fails half way leaves nothing readable that was not readable before.
 local entry = redis.call('HMGET', KEYS[1], 's', 'i')
-local keepsValue = values[1] and window > 0
 local staleUntil = entry[1] and toMillis(entry[1]) or now + window
+-- While an update is prepared, the window ends with its lease.
+local isTooLong = now >= toMillis(entry[2]) and staleUntil - now > window
+local keepsValue = values[1] and window > 0 and not isTooLong
 if keepsValue then
   staleUntil = math.min(now + window, staleUntil)
   -- A field that is never there. After a deletion a server that is full takes anything from a script.

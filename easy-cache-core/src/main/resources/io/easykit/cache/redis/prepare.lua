@@ -1,13 +1,14 @@
 -- Prepares an update before its commit. Until its invalidation, or the end of the lease, nothing is stored.
 --
 -- KEYS   entry
--- ARGV   token of the update, lease ms, 1 if stale is allowed
+-- ARGV   token of the update, lease ms, stale window ms
 --        lease          longer than the commit
---        stale          the old value stays readable inside the stale window; else it is dropped now
+--        stale window   of the prefix: the old value stays readable inside it. 0: it is dropped now, as is one in a window that ends
+--                       later than this from now: that began before the clock was set back
 -- return 1
 -- fields v f s i i: x
 local lease = tonumber(ARGV[2])
-local ends, intent = now + lease, 'i:' .. ARGV[1]
+local ends, intent, window = now + lease, 'i:' .. ARGV[1], tonumber(ARGV[3])
 local values = valueFields()
 local entry = redis.call('HMGET', KEYS[1], 's', 'i')
 local ttl = redis.call('PTTL', KEYS[1])
@@ -20,10 +21,12 @@ if ttl < lease then
     raise('PEXPIRE', reply)
   end
 end
-if ARGV[3] == '0' then
+local staleUntil = entry[1] and toMillis(entry[1])
+local isTooLong = staleUntil and now >= toMillis(entry[2]) and staleUntil - now > window
+if window == 0 or isTooLong then
   redis.call('HDEL', KEYS[1], 'f', 's', 'x', unpack(values))
 else
   redis.call('HDEL', KEYS[1], 'f')
-  if values[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, entry[1] and toMillis(entry[1]) or ends)) end
+  if values[1] then redis.call('HSET', KEYS[1], 's', math.min(ends, staleUntil or ends)) end
 end
 return 1

@@ -356,6 +356,19 @@ class StaleOnErrorTests {
         assertThat(cache.fetch(own, this::fail)).isEqualTo("old");
     }
 
+    /** They are no failures of the source. */
+    @Test
+    void passesErrorsAndExceptionsOfTheCacheThatAreWrapped() {
+        expire(key);
+        for (Throwable own :
+                List.of(new OutOfMemoryError("test"), new CacheUnavailableException("default", "test", null))) {
+            assertThatThrownBy(() -> cache.fetch(key, () -> {
+                        throw new CompletionException(own);
+                    }))
+                    .isInstanceOf(CompletionException.class);
+        }
+    }
+
     /** A loader that waits for a future. */
     @Test
     void passesTheAnswersOfTheBusinessThatAreWrapped() {

@@ -261,7 +261,7 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
         int i = updater.index();
         switch (updater.at()) {
             case PREPARE -> {
-                Result prepared = run(world, i, CacheScript.PREPARE, List.of(TOKEN, LEASE, allowsStale()));
+                Result prepared = run(world, i, CacheScript.PREPARE, List.of(TOKEN, LEASE, Laboratory.millis(window)));
                 steps.add(new Step<>(
                         "U prepares " + i,
                         world.with(i, prepared.entry())
@@ -327,9 +327,5 @@ final class BatchModel implements Explorer.Rules<BatchWorld> {
 
     private Result store(BatchWorld world, int i, String lease, int version) {
         return run(world, i, CacheScript.STORE, List.of(lease, NO_EPOCH, "v" + version, LIFE, "v", "0"));
-    }
-
-    private String allowsStale() {
-        return consistency == Consistency.AP ? "1" : "0";
     }
 }

@@ -47,7 +47,7 @@ class ExplainIntegrationTests {
             "expired");
 
     private static final List<String> FILLS = List.of("none", "loading", "late", "given up", "damaged", "garbage");
-    private static final List<String> TIMES = List.of("none", "ahead", "over", "not a number");
+    private static final List<String> TIMES = List.of("none", "ahead", "far ahead", "over", "not a number");
 
     private final RedisServer server = RedisServer.shared();
     private final RawRedis redis = server.connect();
@@ -246,6 +246,7 @@ class ExplainIntegrationTests {
     private static void addTime(List<byte[]> command, String field, String time, long now) {
         switch (time) {
             case "ahead" -> add(command, field, bytes(Long.toString(now + 60_000)));
+            case "far ahead" -> add(command, field, bytes(Long.toString(now + 180_000)));
             case "over" -> add(command, field, bytes(Long.toString(now - 60_000)));
             case "not a number" -> add(command, field, bytes("soon"));
             default -> {}

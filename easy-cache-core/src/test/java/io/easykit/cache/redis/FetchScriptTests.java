@@ -169,9 +169,13 @@ class FetchScriptTests {
     /** The window began before the clock was set back. A prepared update ends by its own lease, which may be longer. */
     @Test
     void refusesTheOldValueInAWindowThatIsLongerThanAnyOne() {
-        entry.value(300, 0, "old").stale(22).lives(300);
+        entry.value(300, 0, "old").value("vB", 300, 0, "two").stale(22).lives(300);
 
         assertThat(fetch("call", TAKES_OLD)).isEqualTo("NEED_QUERY lease call+now +10s");
+
+        assertThat(entry.state())
+                .as("not for the last part of the window either")
+                .doesNotContain("s=", "old", "two");
     }
 
     @Test

@@ -199,7 +199,7 @@ class HalfScriptTests {
             case PEEK -> eval(text, "30000", "0", "v", "60000");
             case STORE -> eval(text, loadLease(10), "0", "new!", "300000", "v", "60000");
             case RELEASE_LOAD -> eval(text, loadLease(10));
-            case PREPARE -> eval(text, "own", "30000", "1");
+            case PREPARE -> eval(text, "own", "30000", "30000");
             case INVALIDATE -> eval(text, "own", "20000");
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
             case REMOVE_WRONG_TYPE, PROBE, EXPLAIN -> eval(text);

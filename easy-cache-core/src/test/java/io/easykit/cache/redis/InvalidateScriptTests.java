@@ -82,6 +82,16 @@ class InvalidateScriptTests {
         assertThat(entry.state()).isEqualTo("{s=+10s, v=old +300s epoch 0} lives 10s");
     }
 
+    /** The window began before the clock was set back. */
+    @Test
+    void dropsAValueInAWindowThatIsLongerThanAnyOne() {
+        entry.value(300, 0, "old").stale(22).lives(60);
+
+        assertThat(invalidate("", WINDOW)).isEqualTo(0L);
+
+        assertThat(entry.state()).isEqualTo(SeededEntry.NOTHING);
+    }
+
     @Test
     void lowersWhatThePreparationAllowed() {
         entry.value(300, 0, "old").stale(30).intent("u", 30).lives(300);

@@ -70,7 +70,6 @@ final class Model implements Explorer.Rules<World> {
     private final int lastTick;
     private final boolean crashes;
     private final boolean keeps;
-    private final String allowsStale;
     private final String windowMillis;
     private final Set<Entry> consistentEntries = new HashSet<>();
 
@@ -116,7 +115,6 @@ final class Model implements Explorer.Rules<World> {
         this.lastTick = lastTick;
         this.crashes = crashes;
         this.keeps = keeps;
-        this.allowsStale = consistency == Consistency.AP ? "1" : "0";
         this.windowMillis = Laboratory.millis(window);
     }
 
@@ -436,7 +434,7 @@ final class Model implements Explorer.Rules<World> {
                         world.entry(),
                         world.clock(),
                         CacheScript.PREPARE,
-                        List.of(RELAY_TOKEN, LEASE, keepsWindow ? allowsStale : "0"));
+                        List.of(RELAY_TOKEN, LEASE, keepsWindow ? windowMillis : "0"));
                 addRepeat(steps, world, "the relay prepares", prepared);
                 steps.add(new Step<>(
                         "the relay prepares",
@@ -651,7 +649,7 @@ final class Model implements Explorer.Rules<World> {
     }
 
     private List<String> prepareArguments(String token) {
-        return List.of(token, LEASE, allowsStale);
+        return List.of(token, LEASE, windowMillis);
     }
 
     private List<String> invalidateArguments(String token) {

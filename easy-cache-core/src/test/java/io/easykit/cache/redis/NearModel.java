@@ -215,7 +215,10 @@ final class NearModel implements Explorer.Rules<NearWorld> {
             }
             case PREPARE -> {
                 Result prepared = laboratory.run(
-                        world.entry(), world.clock(), CacheScript.PREPARE, List.of(updater.token(), LEASE, "1"));
+                        world.entry(),
+                        world.clock(),
+                        CacheScript.PREPARE,
+                        List.of(updater.token(), LEASE, Laboratory.millis(window)));
                 steps.add(new Step<>(
                         name + " prepares",
                         world.withEntry(prepared.entry())

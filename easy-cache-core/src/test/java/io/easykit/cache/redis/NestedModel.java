@@ -275,7 +275,7 @@ final class NestedModel implements Explorer.Rules<NestedWorld> {
                 side(world, outer).entry(),
                 world.clock(),
                 CacheScript.PREPARE,
-                List.of(TOKEN, LEASE, allowsStale(consistency(outer)) ? "1" : "0"));
+                List.of(TOKEN, LEASE, Laboratory.millis(window(consistency(outer)))));
         steps.add(new Step<>(
                 "U prepares the " + name(outer),
                 with(world, outer, prepared.entry())

@@ -40,11 +40,21 @@ class PrepareScriptTests {
 
     @Test
     void lowersStaleUntil() {
-        entry.value(300, 0, "old").stale(60).lives(60);
+        entry.value(300, 0, "old").stale(60).intent("other", 60).lives(60);
 
         prepare("u", true);
 
-        assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s, s=+30s, v=old +300s epoch 0} lives 60s");
+        assertThat(entry.state()).isEqualTo("{i=+60s, i:other=+60s, i:u=+30s, s=+30s, v=old +300s epoch 0} lives 60s");
+    }
+
+    /** The window began before the clock was set back. */
+    @Test
+    void dropsAValueInAWindowThatIsLongerThanAnyOne() {
+        entry.value(300, 0, "old").stale(22).lives(60);
+
+        prepare("u", true);
+
+        assertThat(entry.state()).isEqualTo("{i=+30s, i:u=+30s} lives 60s");
     }
 
     @Test
@@ -155,6 +165,6 @@ class PrepareScriptTests {
     }
 
     private Object prepare(String token, boolean staysReadable) {
-        return entry.call(CacheScript.PREPARE, token, "30000", staysReadable ? "1" : "0");
+        return entry.call(CacheScript.PREPARE, token, "30000", staysReadable ? "20000" : "0");
     }
 }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * method would read or change the data of another key.
  *
  * <p>A publisher runs the method at each subscription, and the method or its caller may change the arguments. So if they can change,
- * the keys may differ when a subscription has passed already. If they cannot, it is the state of the thread that differs, for example
- * on the timer thread of a retry.
+ * the keys may differ when a subscription has passed already. If they cannot, it is other state that differs, for example that of the
+ * timer thread of a retry.
  */
 public final class CallersKeys {
 
@@ -99,7 +99,8 @@ public final class CallersKeys {
                         + expected
                         + ", so it could use the data of another key. The method has not run. If the keys depend"
                         + " on state of the caller's thread, such as a tenant, propagate that by a TaskDecorator bean, or"
-                        + " pass it as a parameter. Do not change arguments after the call.",
+                        + " pass it as a parameter. If they depend on a bean or on the time, call the method for each"
+                        + " subscription (Mono.defer). Do not change arguments after the call.",
                 problem);
     }
 }
