@@ -29,6 +29,7 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.introspect.DefaultAccessorNamingStrategy;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.TypeSerializer;
 
@@ -48,9 +49,14 @@ public final class JacksonPayloadCodec implements PayloadCodec {
         this(defaults().build());
     }
 
-    /** @param mapper such as one built from {@link #defaults()} */
+    /**
+     * A codec that writes and reads with the settings of a mapper. It also refuses payloads of a class whose JSON would lack a field or
+     * a constructor parameter of it.
+     *
+     * @param mapper such as one built from {@link #defaults()}
+     */
     public JacksonPayloadCodec(JsonMapper mapper) {
-        this.mapper = mapper;
+        this.mapper = LossCheck.in(mapper);
     }
 
     /**
@@ -60,7 +66,8 @@ public final class JacksonPayloadCodec implements PayloadCodec {
      *   <li>Versions of an application understand each other: a primitive that is missing or null is 0 or false, and an unknown
      *       enum constant is the one with {@code @JsonEnumDefaultValue}, if there is one. Constants go by their names. Unknown
      *       properties are ignored, as Jackson 3 does by itself.
-     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, times keep their zone, a
+     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, {@code geteMail()} is an
+     *       accessor of a field {@code eMail}, times keep their zone, a
      *       {@code java.sql.Timestamp} keeps its nanoseconds, a {@code java.sql.Date} and a {@code java.sql.Time} are the same
      *       local date and time on nodes of all time zones, an integer is not read from a number with a fraction, a number with
      *       a fraction keeps its digits where no type is declared, and objects without any property are refused.
@@ -68,6 +75,8 @@ public final class JacksonPayloadCodec implements PayloadCodec {
      */
     public static JsonMapper.Builder defaults() {
         JsonMapper.Builder mapper = JsonMapper.builder()
+                .accessorNaming(new DefaultAccessorNamingStrategy.Provider()
+                        .withBaseNameValidator(JacksonPayloadCodec::isNameOfProperty))
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
                 .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
@@ -80,6 +89,14 @@ public final class JacksonPayloadCodec implements PayloadCodec {
                 .enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
                 .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION);
         return isPresent("java.sql.Timestamp") ? mapper.addModule(SqlForms.module()) : mapper;
+    }
+
+    /** Getters and setters of a field {@code eMail} are often {@code geteMail} and {@code seteMail}; {@code issued} is none. */
+    private static boolean isNameOfProperty(char first, String method, int prefix) {
+        return prefix == 0
+                || Character.isUpperCase(first)
+                || first == '_'
+                || (method.length() > prefix + 1 && Character.isUpperCase(method.charAt(prefix + 1)));
     }
 
     private static boolean isPresent(String name) {

@@ -1,0 +1,82 @@
+package io.easykit.delayqueue.jackson;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.SerializationConfig;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.deser.ValueInstantiator;
+import tools.jackson.databind.deser.bean.BeanDeserializerBase;
+import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.ser.BeanSerializer;
+import tools.jackson.databind.ser.UnrolledBeanSerializer;
+import tools.jackson.databind.ser.ValueSerializerModifier;
+
+/**
+ * Refuses a class whose JSON would lack a part of its state. Jackson makes the serializer of a class once, so the check runs at the
+ * first payload that contains the class, whatever its values, and costs nothing later.
+ *
+ * <p>Only beans that Jackson writes and reads by their properties are checked. A class that Jackson cannot read is not: its
+ * receivers have another type.
+ */
+final class LossCheck extends ValueSerializerModifier {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient JsonMapper readers;
+
+    private LossCheck(JsonMapper readers) {
+        this.readers = readers;
+    }
+
+    /** Returns a mapper like this one with the check. Its own serializers, which other users may share, stay as they are. */
+    static JsonMapper in(JsonMapper mapper) {
+        return mapper.getClass() == JsonMapper.class
+                ? mapper.rebuild()
+                        .addModule(new SimpleModule("delay-queue-loss").setSerializerModifier(new LossCheck(mapper)))
+                        .build()
+                : mapper;
+    }
+
+    @Override
+    public ValueSerializer<?> modifySerializer(
+            SerializationConfig config, BeanDescription.Supplier type, ValueSerializer<?> serializer) {
+        if (isOrdinary(serializer) && !StateOfBean.isForeign(type.getBeanClass())) {
+            findReader(type.getType())
+                    .flatMap(reader -> Optional.ofNullable(new StateOfBean(config, type.get(), reader).findLoss()))
+                    .ifPresent(loss -> refuse(type.getType(), loss));
+        }
+        return serializer;
+    }
+
+    private static boolean isOrdinary(ValueSerializer<?> serializer) {
+        return serializer.getClass() == BeanSerializer.class || serializer.getClass() == UnrolledBeanSerializer.class;
+    }
+
+    private Optional<BeanDeserializerBase> findReader(JavaType type) {
+        try {
+            ValueDeserializer<?> reader = readers._deserializationContext().findNonContextualValueDeserializer(type);
+            return reader instanceof BeanDeserializerBase bean && readsProperties(bean.getValueInstantiator())
+                    ? Optional.of(bean)
+                    : Optional.empty();
+        } catch (JacksonException | IllegalArgumentException | LinkageError unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    private static boolean readsProperties(ValueInstantiator creator) {
+        return (creator.canCreateUsingDefault() || creator.canCreateFromObjectWith())
+                && !creator.canCreateUsingDelegate()
+                && !creator.canCreateUsingArrayDelegate();
+    }
+
+    private static void refuse(JavaType type, String loss) {
+        throw InvalidDefinitionException.from((@Nullable JsonGenerator) null, loss, type);
+    }
+}
