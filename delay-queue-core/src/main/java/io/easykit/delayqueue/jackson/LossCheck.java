@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jackson;
 
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -14,6 +15,7 @@ import tools.jackson.databind.deser.bean.BeanDeserializerBase;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.ser.BeanPropertyWriter;
 import tools.jackson.databind.ser.BeanSerializer;
 import tools.jackson.databind.ser.UnrolledBeanSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
@@ -45,6 +47,22 @@ final class LossCheck extends ValueSerializerModifier {
     }
 
     @Override
+    public List<BeanPropertyWriter> changeProperties(
+            SerializationConfig config, BeanDescription.Supplier type, List<BeanPropertyWriter> properties) {
+        properties.replaceAll(this::changed);
+        return properties;
+    }
+
+    private BeanPropertyWriter changed(BeanPropertyWriter property) {
+        return DeclaredProperty.isChosenByValue(property)
+                ? findReader(property.getType())
+                        .filter(reader -> !reader.hasAnySetter())
+                        .<BeanPropertyWriter>map(reader -> new DeclaredProperty(property, reader))
+                        .orElse(property)
+                : property;
+    }
+
+    @Override
     public ValueSerializer<?> modifySerializer(
             SerializationConfig config, BeanDescription.Supplier type, ValueSerializer<?> serializer) {
         if (isOrdinary(serializer) && !StateOfBean.isForeign(type.getBeanClass())) {
@@ -55,7 +73,7 @@ final class LossCheck extends ValueSerializerModifier {
         return serializer;
     }
 
-    private static boolean isOrdinary(ValueSerializer<?> serializer) {
+    static boolean isOrdinary(ValueSerializer<?> serializer) {
         return serializer.getClass() == BeanSerializer.class || serializer.getClass() == UnrolledBeanSerializer.class;
     }
 

@@ -16,6 +16,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreType;
 import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import com.fasterxml.jackson.annotation.JsonManagedReference;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.annotation.JsonValue;
@@ -557,6 +558,64 @@ class LossCheckTests {
         Object read = codec.decode(codec.encode(new Capitals("1", "a")), Capitals.class);
 
         assertThat(((Capitals) read).getAName()).isEqualTo("a");
+    }
+
+    static class Pay {
+
+        public int amount;
+    }
+
+    static final class Card extends Pay {
+
+        public String number = "";
+    }
+
+    static final class LabelledPay extends Pay {
+
+        public String getLabel() {
+            return "amount " + amount;
+        }
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME)
+    @JsonSubTypes(@JsonSubTypes.Type(value = Square.class, name = "square"))
+    static class Shape {}
+
+    static final class Square extends Shape {
+
+        public int side;
+    }
+
+    record Order(Pay pay) {}
+
+    record Drawing(Shape shape) {}
+
+    record Opened(Object any, Pay pay) {}
+
+    @Test
+    void refusesAPropertyWhoseValueIsOfASubclassThatWouldBeCut() {
+        Order cut = new Order(new Card());
+
+        assertThatCode(() -> codec.encode(new Order(new Pay()))).doesNotThrowAnyException();
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> codec.encode(cut))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("at pay")
+                    .hasMessageContaining("a " + Card.class.getName() + " would arrive as a " + Pay.class.getName())
+                    .hasMessageContaining("without its number. Declare the property as Card, or annotate Pay");
+        }
+    }
+
+    @Test
+    void takesSubclassesThatArriveOrLoseNothing() {
+        Square square = new Square();
+        square.side = 3;
+
+        assertThatCode(() -> codec.encode(new Order(new LabelledPay()))).doesNotThrowAnyException();
+        assertThatCode(() -> codec.encode(new Order(new Pay() {}))).doesNotThrowAnyException();
+        assertThatCode(() -> codec.encode(new Opened(new Card(), new Pay()))).doesNotThrowAnyException();
+        assertThat(((Drawing) codec.decode(codec.encode(new Drawing(square)), Drawing.class)).shape())
+                .isInstanceOf(Square.class);
     }
 
     /** As Lombok writes accessors of a field {@code eMail}. */
