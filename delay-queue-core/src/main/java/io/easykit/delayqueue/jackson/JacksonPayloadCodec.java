@@ -13,13 +13,16 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.MapperFeature;
@@ -32,6 +35,7 @@ import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.introspect.DefaultAccessorNamingStrategy;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.TypeSerializer;
+import tools.jackson.databind.module.SimpleModule;
 
 /**
  * Payloads as JSON. The default mapper tolerates the differences of a rolling deploy: see {@link #defaults()}. Exceptions of
@@ -42,6 +46,13 @@ public final class JacksonPayloadCodec implements PayloadCodec {
     private static final Bytes NULL = Bytes.of("null".getBytes(StandardCharsets.US_ASCII));
 
     private static final byte[] NOTHING = "{}".getBytes(StandardCharsets.US_ASCII);
+
+    /** A message that the queue takes can be read: its size has a limit of its own. Only nesting stays limited, for the stack. */
+    private static final StreamReadConstraints ANY_LENGTH = StreamReadConstraints.builder()
+            .maxNumberLength(Integer.MAX_VALUE)
+            .maxNameLength(Integer.MAX_VALUE)
+            .maxStringLength(Integer.MAX_VALUE)
+            .build();
 
     private final JsonMapper mapper;
 
@@ -66,15 +77,18 @@ public final class JacksonPayloadCodec implements PayloadCodec {
      *   <li>Versions of an application understand each other: a primitive that is missing or null is 0 or false, and an unknown
      *       enum constant is the one with {@code @JsonEnumDefaultValue}, if there is one. Constants go by their names. Unknown
      *       properties are ignored, as Jackson 3 does by itself.
-     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, {@code geteMail()} is an
-     *       accessor of a field {@code eMail}, times keep their zone, a
+     *   <li>Nothing is lost in silence: collections with a getter only and final fields are filled, sets keep their
+     *       order, {@code geteMail()} is an accessor of a field {@code eMail}, times keep their zone, a
      *       {@code java.sql.Timestamp} keeps its nanoseconds, a {@code java.sql.Date} and a {@code java.sql.Time} are the same
      *       local date and time on nodes of all time zones, an integer is not read from a number with a fraction, a number with
      *       a fraction keeps its digits where no type is declared, and objects without any property are refused.
+     *   <li>What can be sent can be read: numbers, names and texts have no limits of their own. Objects nest 500 levels deep.
      * </ul>
      */
     public static JsonMapper.Builder defaults() {
-        JsonMapper.Builder mapper = JsonMapper.builder()
+        JsonMapper.Builder mapper = JsonMapper.builder(
+                        JsonFactory.builder().streamReadConstraints(ANY_LENGTH).build())
+                .addModule(new SimpleModule("delay-queue").addAbstractTypeMapping(Set.class, LinkedHashSet.class))
                 .accessorNaming(new DefaultAccessorNamingStrategy.Provider()
                         .withBaseNameValidator(JacksonPayloadCodec::isNameOfProperty))
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)

@@ -48,7 +48,7 @@ final class SqlForms {
     private SqlForms() {}
 
     static SimpleModule module() {
-        return new SimpleModule("delay-queue")
+        return SqlKeys.addTo(new SimpleModule("delay-queue-sql"))
                 .setSerializerModifier(new Writers())
                 .setDeserializerModifier(new Readers());
     }

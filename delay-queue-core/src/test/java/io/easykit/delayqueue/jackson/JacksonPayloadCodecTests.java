@@ -19,6 +19,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -28,6 +29,7 @@ import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -443,6 +445,63 @@ class JacksonPayloadCodecTests {
 
     @SuppressWarnings("rawtypes")
     private static final class Untyped extends PayloadType {}
+
+    @SuppressWarnings("unchecked")
+    @Test
+    void keepsTheOrderOfASet() {
+        Set<String> steps = new LinkedHashSet<>(List.of("zebra", "apple", "mango", "kiwi"));
+        Type type = new PayloadType<Set<String>>() {}.type();
+
+        assertThat((Set<String>) codec.decode(codec.encode(steps), type)).containsExactlyElementsOf(steps);
+        assertThat(((Steps) codec.decode(codec.encode(new Steps(steps)), Steps.class)).names())
+                .containsExactlyElementsOf(steps);
+    }
+
+    record Steps(Set<String> names) {}
+
+    /** The limit of the message decides. */
+    @Test
+    void readsNumbersTextsAndNamesOfAnyLength() {
+        BigDecimal number = new BigDecimal(BigInteger.TEN.pow(2_000));
+        Map<String, Integer> names = Map.of("k".repeat(60_000), 1);
+
+        assertThat(codec.decode(codec.encode(number), BigDecimal.class)).isEqualTo(number);
+        assertThat(codec.decode(codec.encode(names), new PayloadType<Map<String, Integer>>() {}.type()))
+                .isEqualTo(names);
+        assertThat(JacksonPayloadCodec.defaults()
+                        .build()
+                        .tokenStreamFactory()
+                        .streamReadConstraints()
+                        .getMaxStringLength())
+                .isEqualTo(Integer.MAX_VALUE);
+    }
+
+    @Test
+    void restoresKeysThatAreDatesOfSql() {
+        for (String zone : ValuesOfZones.ZONES) {
+            ValuesOfZones.in(zone, () -> {
+                assertArrivesAsSent(
+                        Map.of(java.sql.Date.valueOf("2026-01-02"), 1),
+                        new PayloadType<Map<java.sql.Date, Integer>>() {});
+                assertArrivesAsSent(Map.of(new java.sql.Date(1), 1), new PayloadType<Map<java.sql.Date, Integer>>() {});
+                assertArrivesAsSent(
+                        Map.of(java.sql.Time.valueOf("10:11:12"), 1),
+                        new PayloadType<Map<java.sql.Time, Integer>>() {});
+                Timestamp precise = Timestamp.from(Instant.parse("2026-01-02T10:11:12.123456789Z"));
+                assertArrivesAsSent(Map.of(precise, 1), new PayloadType<Map<Timestamp, Integer>>() {});
+                return zone;
+            });
+        }
+        assertThat(new String(
+                        codec.encode(Map.of(java.sql.Date.valueOf("2026-01-02"), 1))
+                                .array(),
+                        UTF_8))
+                .isEqualTo("{\"2026-01-02\":1}");
+        assertThatThrownBy(() -> codec.decode(
+                        json("{\"4711-secret\":1}"), new PayloadType<Map<java.sql.Date, Integer>>() {}.type()))
+                .isInstanceOf(UndecodableMessageException.class)
+                .hasMessageNotContaining("4711");
+    }
 
     /** Each of these makes Jackson, or code that it calls, quote the value, a key, or the source. */
     @ParameterizedTest
