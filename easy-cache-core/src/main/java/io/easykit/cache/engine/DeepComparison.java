@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
  * if they are of the same class and all their fields are equal, {@code transient} ones included. Classes of the JDK are
- * compared by their {@code equals}. Collections and maps are equal if they are of one kind (list, set, queue, map), in the
+ * compared by their {@code equals} ({@link JdkEquality}). Collections and maps are equal if they are of one kind (list, set, queue, map), in the
  * same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. A collection class that may
  * behave differently, such as a map that ignores case, must come back as the same class ({@link PlainCollections}).
  */
@@ -40,15 +40,6 @@ final class DeepComparison {
             return fieldsOf(type);
         }
     };
-
-    /** Types of the JDK that inherit {@code equals} of {@link Object}, or use the network in it. */
-    private static final Set<String> BY_TEXT = Set.of(
-            "java.util.concurrent.atomic.AtomicInteger",
-            "java.util.concurrent.atomic.AtomicLong",
-            "java.util.concurrent.atomic.AtomicBoolean",
-            "java.lang.StringBuilder",
-            "java.lang.StringBuffer",
-            "java.net.URL");
 
     /** Pairs that are compared already, so that circles end. */
     private final Set<Pair> seen = new HashSet<>();
@@ -77,7 +68,7 @@ final class DeepComparison {
             return changed(path, one);
         }
         if (isOfTheJdk(one.getClass())) {
-            return areEqual(one, other) ? null : changed(path, one);
+            return JdkEquality.areEqual(one, other) ? null : changed(path, one);
         }
         return compareFields(path, one, other);
     }
@@ -153,6 +144,9 @@ final class DeepComparison {
         }
         if (sizeOf(one) != sizeOf(other) || !haveTheSameDefaults(one, other)) {
             return changed(path, one);
+        }
+        if (!JdkEquality.findTheSameTexts(one, other)) {
+            return path + ": " + nameOf(other) + " instead of a " + nameOf(one) + " that ignores case";
         }
         if (one instanceof Map<?, ?> map) {
             return compareMaps(path, map, (Map<?, ?>) other);
@@ -231,10 +225,11 @@ final class DeepComparison {
 
     private @Nullable String compareMaps(String path, Map<?, ?> one, Map<?, ?> other) {
         Iterator<? extends Map.Entry<?, ?>> copies = other.entrySet().iterator();
+        boolean anyOrder = JdkEquality.isHashOrdered(one);
         for (Map.Entry<?, ?> entry : one.entrySet()) {
             Map.Entry<?, ?> copy = copies.next();
             Object key = entry.getKey();
-            boolean inOrder = Objects.equals(key, copy.getKey()) || !other.containsKey(key);
+            boolean inOrder = !anyOrder || Objects.equals(key, copy.getKey()) || !other.containsKey(key);
             String difference = inOrder ? compare(path + " key", key, copy.getKey()) : null;
             if (difference == null) {
                 difference = compare(path + "{}", entry.getValue(), inOrder ? copy.getValue() : other.get(key));
@@ -259,10 +254,6 @@ final class DeepComparison {
             }
         }
         return null;
-    }
-
-    private static boolean areEqual(Object one, Object other) {
-        return BY_TEXT.contains(one.getClass().getName()) ? one.toString().equals(other.toString()) : one.equals(other);
     }
 
     private static boolean isOfTheJdk(Class<?> type) {

@@ -6,6 +6,7 @@ import java.lang.reflect.Modifier;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +23,10 @@ final class PlainCollections {
             "org.hibernate.collection.spi.",
             "com.google.common.collect.Immutable",
             "kotlin.collections.");
+
+    /** Kotlin's maps {@code withDefault}. */
+    private static final Set<String> KOTLIN_DEFAULTS =
+            Set.of("kotlin.collections.MapWithDefaultImpl", "kotlin.collections.MutableMapWithDefaultImpl");
 
     /** Guava's immutable collections are package-private subclasses of these. */
     private static final List<String> ANCESTORS = List.of(
@@ -44,7 +49,9 @@ final class PlainCollections {
 
     /** An anonymous subclass that only adds elements ({@code new ArrayList<>() {{ add(1); }}}) is as plain as its parent. */
     private static boolean isPlain(Class<?> type) {
-        if (type == IdentityHashMap.class || Properties.class.isAssignableFrom(type)) {
+        if (type == IdentityHashMap.class
+                || Properties.class.isAssignableFrom(type)
+                || KOTLIN_DEFAULTS.contains(type.getName())) {
             return false;
         }
         if (isOfAPlainFamily(type)) {

@@ -3,6 +3,8 @@ package io.easykit.cache.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.AbstractMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,8 +12,10 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Hashtable;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -24,8 +28,14 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import javax.xml.datatype.DatatypeFactory;
+import javax.xml.datatype.XMLGregorianCalendar;
+import javax.xml.namespace.QName;
+import net.bytebuddy.ByteBuddy;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,8 +140,59 @@ class DeepComparisonTests {
         return new Properties(defaults);
     }
 
+    private static Map<String, Object> ignoringCase(String key) {
+        Map<String, Object> map = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        map.put(key, 1);
+        return map;
+    }
+
+    private static Map<String, Integer> inOrder(String... keys) {
+        Map<String, Integer> map = new LinkedHashMap<>();
+        Stream.of(keys).forEach(key -> map.put(key, 1));
+        return map;
+    }
+
+    /** A class of the name that Kotlin's maps {@code withDefault} have. */
+    private static Object kotlinWithDefault() {
+        try {
+            return new ByteBuddy()
+                    .subclass(LinkedHashMap.class)
+                    .name("kotlin.collections.MutableMapWithDefaultImpl")
+                    .make()
+                    .load(DeepComparisonTests.class.getClassLoader())
+                    .getLoaded()
+                    .getConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** A hash map of another history, whose keys collide, so that its order is another one. */
+    private static <M extends Map<String, Integer>> M filled(M map, String... keys) {
+        Stream.of(keys).forEach(key -> map.put(key, 1));
+        return map;
+    }
+
+    private static XMLGregorianCalendar calendar(String text) {
+        return DatatypeFactory.newDefaultInstance().newXMLGregorianCalendar(text);
+    }
+
     static Stream<Arguments> alike() {
         return Stream.of(
+                Arguments.of(calendar("2026-11-26T10:00:00+02:00"), calendar("2026-11-26T10:00:00+02:00")),
+                Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b", "c")),
+                Arguments.of(ByteBuffer.wrap(new byte[] {1, 0}), ByteBuffer.wrap(new byte[] {1, 0})),
+                Arguments.of(filled(new HashMap<>(), "Aa", "BB"), filled(new HashMap<>(), "BB", "Aa")),
+                Arguments.of(filled(new HashMap<>(), "Aa", "BB"), inOrder("BB", "Aa")),
+                Arguments.of(
+                        filled(new ConcurrentHashMap<>(), "Aa", "BB"), filled(new ConcurrentHashMap<>(), "BB", "Aa")),
+                Arguments.of(filled(new Hashtable<>(), "Aa", "BB"), filled(new Hashtable<>(), "BB", "Aa")),
+                Arguments.of(new EnumMap<>(Map.of(Thread.State.NEW, 1)), Map.of(Thread.State.NEW, 1)),
+                Arguments.of(Collections.unmodifiableMap(inOrder("Host", "b")), inOrder("Host", "b")),
+                Arguments.of(Collections.unmodifiableMap(Map.of(1, 2)), Map.of(1, 2)),
+                Arguments.of(Collections.unmodifiableMap(inOrder("ID", "id")), inOrder("ID", "id")),
+                Arguments.of(Collections.unmodifiableSet(Set.of("Host")), Set.of("Host")),
                 Arguments.of("a", "a"),
                 Arguments.of(new BigDecimal("1.0"), new BigDecimal("1.0")),
                 Arguments.of(Double.NaN, Double.NaN),
@@ -169,6 +230,21 @@ class DeepComparisonTests {
         visited.visits = 3;
         return Stream.of(
                 Arguments.of("a", "b", ": another java.lang.String"),
+                Arguments.of(calendar("2026-11-26T10:00:00+02:00"), calendar("2026-11-26T08:00:00Z"), ": another "),
+                Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b"), ": another javax.xml"),
+                Arguments.of(
+                        ByteBuffer.wrap(new byte[] {1, 0}).order(ByteOrder.LITTLE_ENDIAN),
+                        ByteBuffer.wrap(new byte[] {1, 0}),
+                        ": another java.nio"),
+                Arguments.of(inOrder("a", "b"), inOrder("b", "a"), " key: another"),
+                Arguments.of(
+                        new ConcurrentSkipListMap<>(inOrder("AaBB", "BBBB", "BBAa", "AaAa")),
+                        inOrder("BBAa", "AaAa", "AaBB", "BBBB"),
+                        " key: another"),
+                Arguments.of(kotlinWithDefault(), Map.of(), "may behave differently"),
+                Arguments.of(Collections.unmodifiableMap(ignoringCase("Host")), Map.of("Host", 1), "ignore"),
+                Arguments.of(Collections.synchronizedMap(caseInsensitive()), Map.of("NAME", "a"), "ignore"),
+                Arguments.of(Collections.unmodifiableSet(ignoringCase("Host").keySet()), Set.of("Host"), "ignore"),
                 Arguments.of(1L, 1, ": java.lang.Integer instead of java.lang.Long"),
                 Arguments.of(new BigDecimal("1.0"), new BigDecimal("1.00"), ": another java.math.BigDecimal"),
                 Arguments.of(new User(1, "a"), new User(1, null), ".name: null instead of java.lang.String"),
