@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
  * if they are of the same class and all their fields are equal, {@code transient} ones included. Classes of the JDK are
- * compared by their {@code equals} ({@link JdkEquality}). Collections and maps are equal if they are of one kind (list, set, queue, map), in the
- * same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. A collection class that may
- * behave differently, such as a map that ignores case, must come back as the same class ({@link PlainCollections}).
+ * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Collections and maps are equal if they are of one
+ * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. A
+ * collection class that may behave differently, such as a map that ignores case, must come back as the same class
+ * ({@link PlainCollections}).
  */
 final class DeepComparison {
 
