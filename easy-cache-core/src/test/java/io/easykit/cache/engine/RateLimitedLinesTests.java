@@ -40,12 +40,14 @@ class RateLimitedLinesTests {
     }
 
     private void writesOneWarningAMinute(Class<?> source, String line, Runnable call) {
-        try (LogCapture log = LogCapture.of(source).withDebugs()) {
+        try (LogCapture log = LogCapture.of(source)) {
             for (int i = 0; i < CALLS; i++) {
                 call.run();
             }
+            log.withDebugs();
+            call.run();
             assertThat(log.warnings()).singleElement().asString().contains(line);
-            assertThat(log.debugs()).hasSizeGreaterThanOrEqualTo(CALLS - 1);
+            assertThat(log.debugs()).isNotEmpty();
             bench.clock.advance(Duration.ofMinutes(1));
             call.run();
             assertThat(log.warnings()).hasSize(2);
