@@ -26,7 +26,7 @@ public interface DelayQueueEvent {
 
     /**
      * A message is done. The acknowledgement may not have reached the store yet. If its lease was lost before, the store has applied
-     * it: else there is no such event.
+     * it and said so: else there is no such event.
      *
      * @param runtime time since the handler began
      */

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers the events of loops to listeners, in their order, on a thread of its own. A loop renews leases, so a slow listener
  * on its thread would let other leases expire. The queue is bounded: a listener that falls {@link #MOST} events behind loses
- * the newer ones, and a warning is logged. Alerts are never dropped, because the store counts them as reported. They are few: one
- * for each topic and kind every ten seconds at most.
+ * the newer ones, and a warning is logged. Alerts are not dropped until the engine stops, because the store counts them as reported. They
+ * are few: one for each topic and kind every ten seconds at most.
  */
 final class EventQueue implements LoopExecutor.Step {
 

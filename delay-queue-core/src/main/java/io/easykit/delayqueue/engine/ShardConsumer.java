@@ -144,7 +144,7 @@ final class ShardConsumer implements LoopExecutor.Step, InFlightMessage.Settleme
      */
     @Override
     public void settled(InFlightMessage message) {
-        message.markSettled(context::nanos);
+        message.markSettled(context.clock());
         settled.add(message);
         try {
             container.runs().running().within(() -> context.events().settled(message));

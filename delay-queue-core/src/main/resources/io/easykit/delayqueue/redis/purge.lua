@@ -11,7 +11,9 @@ check(aged or ARGV[1] == 'ids', 'neither ids nor age')
 local found, codes, done, deaths, seen = {}, {}, {}, {}, {}
 if aged then
   checkCount(4)
-  local cutOff = math.min(now - duration(ARGV[2], 0, 2 ^ 53, 'age'), toInteger(ARGV[4], 0, 2 ^ 53, 'latest death'))
+  local age, latest = duration(ARGV[2], 0, 2 ^ 53, 'age'), toInteger(ARGV[4], 0, 2 ^ 53, 'latest death')
+  -- Without an age all go, those too that died before the clock was set back.
+  local cutOff = age == 0 and latest or math.min(now - age, latest)
   found = redis.call('ZRANGEBYSCORE', dead, '-inf', cutOff, 'LIMIT', 0, toInteger(ARGV[3], 1, 100, 'count'))
 else
   checkGroups(2, 2)

@@ -83,6 +83,14 @@ class PurgeScriptTests {
     }
 
     @Test
+    void removesAllWithoutAnAgeWhateverTheClocksSay() {
+        long ahead = System.currentTimeMillis() + Duration.ofDays(1).toMillis();
+        shard.seed("ZADD dead 700 a " + ahead + " b");
+
+        assertThat(shard.store.purge(KEY, Duration.ZERO, 10)).isEqualTo(2);
+    }
+
+    @Test
     void doesNotPurgeWhatIsNotDead() {
         shard.seed("""
                 ZADD waiting 700 a

@@ -6,7 +6,7 @@
 --        load lease     how long the caller holds the exclusive right to load
 --        keep           how long the fencing token outlives the load lease; longer than the longest load
 --        stale window   of the prefix, or 0: the caller accepts no stale value. A window that ends later than this from now began
---                       before the clock was set back, and counts as over
+--                       before the clock was set back, or belongs to callers with a longer one: it counts as over, and ends
 --        refresh-ahead  the last part of a value's life in which one reader refreshes it; at most a tenth of a TTL of its own
 --        null refresh-ahead  the same for null and an empty Optional
 --        epoch          of the prefix; a value of an older epoch is no value
@@ -45,6 +45,9 @@ local function grantLease()
   return lease
 end
 
+-- The values in a window that is too long. Otherwise they could be returned in its last part.
+local function drop() redis.call('HDEL', KEYS[1], 's', unpack(valueFields())) end
+
 if value and not staleUntil and now < expires then
   local version, kind = string.byte(value, 11, 12)
   if kind == 1 or kind == 2 then
@@ -64,10 +67,10 @@ if now < updatesUntil then
 end
 if now < leaseEnds then
   if stale then return {now, 'SUCCESS', stale, false, 0, 1} end
+  if isTooLong then drop() end
   return {now, 'NEED_WAIT', false, false, leaseEnds - now}
 end
 if stale then return {now, 'SUCCESS_NEED_QUERY', stale, grantLease(), 0, 1} end
 local granted = grantLease()
--- Otherwise the values could be returned in the last part of the window.
-if isTooLong then redis.call('HDEL', KEYS[1], 's', unpack(valueFields())) end
+if isTooLong then drop() end
 return {now, 'NEED_QUERY', false, granted}

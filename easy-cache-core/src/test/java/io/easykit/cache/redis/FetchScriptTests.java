@@ -179,6 +179,15 @@ class FetchScriptTests {
     }
 
     @Test
+    void dropsSuchAValueWhileAnotherReaderLoads() {
+        entry.value(300, 0, "old").lease("fill-tok", 10).stale(22).lives(300);
+
+        assertThat(fetch("call", TAKES_OLD)).startsWith("NEED_WAIT");
+
+        assertThat(entry.state()).contains("f=").doesNotContain("s=", "old");
+    }
+
+    @Test
     void refusesTheOldValuePastItsLife() {
         entry.value(-10, 0, "old").stale(20).lives(20);
 
