@@ -97,7 +97,8 @@ final class DeadLetters {
 
     int purge(MemoryShard shard, Duration age, int count) {
         List<MemoryMessage> old = shard.in(State.DEAD).stream()
-                .filter(m -> m.at() + (m.isAnnounced() ? 1 : 0) <= clock.now() - MemoryClock.ceilingMillis(age))
+                .filter(m -> age.isZero()
+                        || m.at() + (m.isAnnounced() ? 1 : 0) <= clock.now() - MemoryClock.ceilingMillis(age))
                 .limit(count)
                 .toList();
         end(shard, old);
