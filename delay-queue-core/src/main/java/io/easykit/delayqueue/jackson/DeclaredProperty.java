@@ -68,6 +68,7 @@ final class DeclaredProperty extends BeanPropertyWriter {
                 .flatMap(level -> Stream.of(level.getDeclaredFields()))
                 .anyMatch(field -> !field.isSynthetic()
                         && !Modifier.isStatic(field.getModifiers())
+                        && !Modifier.isTransient(field.getModifiers())
                         && !field.getName().contains("$"));
     }
 

@@ -106,9 +106,9 @@ public final class JacksonPayloadCodec implements PayloadCodec {
     }
 
     /** Getters and setters of a field {@code eMail} are often {@code geteMail} and {@code seteMail}; {@code issued} is none. */
-    private static boolean isNameOfProperty(char first, String method, int prefix) {
+    static boolean isNameOfProperty(char first, String method, int prefix) {
         return prefix == 0
-                || Character.isUpperCase(first)
+                || (Character.isLetter(first) && !Character.isLowerCase(first)) // many scripts have no case
                 || first == '_'
                 || (method.length() > prefix + 1 && Character.isUpperCase(method.charAt(prefix + 1)));
     }

@@ -110,8 +110,11 @@ final class StateOfBean {
         return name == null
                 ? null
                 : "the JSON of " + type.getRawType().getName() + " would lack its property \"" + name
-                        + "\", which would arrive as null, 0 or false. Give it a getter of that name, or annotate the field with"
-                        + " @JsonProperty(\"" + name + "\"). Mark it @JsonIgnore or transient if it should not be sent";
+                        + "\", which would arrive as null, 0 or false. Give it a getter of that name, or annotate it with"
+                        + " @JsonProperty(\"" + name
+                        + "\"). If it should not be sent, mark it @JsonIgnore or transient, or"
+                        + " @JsonProperty(access = WRITE_ONLY) if older messages have it. Annotate a class that is not"
+                        + " yours by a mix-in of the mapper";
     }
 
     /** A property that is read and never written, such as the parameter isUrgent if the getter isUrgent() writes urgent. */
@@ -133,9 +136,15 @@ final class StateOfBean {
 
     /** A setter, or a parameter with a name of its own, may only be there for the messages of an older version. */
     private boolean isState(SettableBeanProperty property, String name) {
-        boolean isImplicit = property.getMember() instanceof AnnotatedParameter parameter
-                && annotations.findNameForDeserialization(config, parameter) == null;
-        return fields.containsKey(name) || isImplicit;
+        boolean hasField = fields.containsKey(name);
+        if (!(property.getMember() instanceof AnnotatedParameter parameter)) {
+            return hasField;
+        }
+        if (bean.findDefaultConstructor() != null) {
+            // A bean: after the constructor a setter may restore what a parameter of another name sets.
+            return hasField && !hasPropertiesWithOtherFields();
+        }
+        return hasField || annotations.findNameForDeserialization(config, parameter) == null;
     }
 
     private boolean isLeftOut(SettableBeanProperty property, String name) {
@@ -176,13 +185,21 @@ final class StateOfBean {
 
     /** Final fields that no constructor is given are computed by it, so the receiver has them too. */
     private boolean holdsState(AnnotatedField field) {
-        if (isForeign(field.getDeclaringClass()) || field.getName().contains("$")) {
-            return false; // of a superclass, or made by a compiler
+        if (isForeign(field.getDeclaringClass()) || isGenerated(field.getName())) {
+            return false;
         }
-        return !Modifier.isFinal(field.getModifiers())
-                || Collection.class.isAssignableFrom(field.getRawType())
-                || Map.class.isAssignableFrom(field.getRawType())
-                || isGiven(field);
+        return !Modifier.isFinal(field.getModifiers()) || isFilled(field.getRawType()) || isGiven(field);
+    }
+
+    /** By a compiler, a stub generator, or a weaver of entities. */
+    private static boolean isGenerated(String name) {
+        return name.contains("$") || name.startsWith("__") || name.startsWith("_persistence_");
+    }
+
+    /** A collection to which methods add elements, unless a constructor with parameters may compute it. */
+    private boolean isFilled(Class<?> type) {
+        boolean isContainer = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+        return isContainer && !reader.creatorProperties().hasNext();
     }
 
     private static boolean isGiven(AnnotatedField field) {

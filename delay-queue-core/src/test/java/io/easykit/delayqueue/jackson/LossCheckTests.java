@@ -21,12 +21,14 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.annotation.JsonDeserialize;
@@ -661,5 +663,160 @@ class LossCheckTests {
         assertThat(new String(codec.encode(mail).array(), UTF_8)).isEqualTo("{\"eMail\":\"a@b\",\"id\":\"1\"}");
         assertThat(((Mail) codec.decode(codec.encode(mail), Mail.class)).geteMail())
                 .isEqualTo("a@b");
+    }
+
+    /** As Lombok's {@code @Data @NoArgsConstructor @AllArgsConstructor}. */
+    static class Active {
+
+        private String id = "";
+        private boolean isActive;
+
+        public Active() {}
+
+        public Active(String id, boolean isActive) {
+            this.id = id;
+            this.isActive = isActive;
+        }
+
+        public String getId() {
+            return id;
+        }
+
+        public void setId(String id) {
+            this.id = id;
+        }
+
+        public boolean isActive() {
+            return isActive;
+        }
+
+        public void setActive(boolean active) {
+            isActive = active;
+        }
+    }
+
+    static class Named {
+
+        private String displayName = "";
+
+        public Named() {}
+
+        public Named(String name) {
+            displayName = name;
+        }
+
+        public String getDisplayName() {
+            return displayName;
+        }
+
+        public void setDisplayName(String displayName) {
+            this.displayName = displayName;
+        }
+    }
+
+    static final class Basket {
+
+        private final List<String> items;
+        private final Map<String, Integer> positions = new HashMap<>();
+
+        Basket(List<String> items) {
+            this.items = items;
+            items.forEach(item -> positions.put(item, positions.size()));
+        }
+
+        public List<String> getItems() {
+            return items;
+        }
+    }
+
+    static class Stub {
+
+        public String id = "";
+
+        private boolean __equalsCalc;
+        protected Object _persistence_fetchGroup = "";
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> T received(T sent) {
+        return (T) codec.decode(codec.encode(sent), sent.getClass());
+    }
+
+    @Test
+    void takesABeanWhoseSettersRestoreWhatItsOtherConstructorTakes() {
+        assertThat(received(new Active("1", true)).isActive()).isTrue();
+        assertThat(received(new Named("a")).getDisplayName()).isEqualTo("a");
+    }
+
+    @Test
+    void takesACollectionThatTheConstructorComputes() {
+        assertThat(received(new Basket(List.of("a", "b"))).positions).isEqualTo(Map.of("a", 0, "b", 1));
+    }
+
+    @Test
+    void takesFieldsThatGeneratorsAdd() {
+        assertThat(received(new Stub()).id).isEmpty();
+    }
+
+    /** As {@link Part}, and nothing that is written could restore the amount. */
+    static class PartWithDefaults {
+
+        private String id = "";
+        private int amount;
+
+        public PartWithDefaults() {}
+
+        public PartWithDefaults(String id, int amount) {
+            this.id = id;
+            this.amount = amount;
+        }
+
+        public String getId() {
+            return id;
+        }
+
+        public void setId(String id) {
+            this.id = id;
+        }
+    }
+
+    @Test
+    void refusesABeanWithSuchAConstructorIfNothingRestoresAField() {
+        assertThatThrownBy(() -> codec.encode(new PartWithDefaults("1", 5)))
+                .hasMessageContaining("would lack its property \"amount\"")
+                .hasMessageContaining("mix-in");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "getId, true",
+        "getURL, true",
+        "geteMail, true",
+        "get_id, true",
+        "get姓名, true",
+        "getIt, true",
+        "issued, false",
+        "getaway, false",
+        "get2nd, false"
+    })
+    void knowsAccessorsOfProperties(String method, boolean isOne) {
+        int prefix = method.startsWith("is") ? 2 : 3;
+
+        assertThat(JacksonPayloadCodec.isNameOfProperty(method.charAt(prefix), method, prefix))
+                .isEqualTo(isOne);
+    }
+
+    static final class Shown extends Pay {
+
+        private transient String cached = "";
+
+        public String getDisplay() {
+            return "amount " + amount + cached;
+        }
+    }
+
+    @Test
+    void takesASubclassWhoseOwnFieldsAreTransient() {
+        assertThatCode(() -> codec.encode(new Order(new Shown()))).doesNotThrowAnyException();
     }
 }
