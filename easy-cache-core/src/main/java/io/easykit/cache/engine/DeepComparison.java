@@ -226,7 +226,7 @@ final class DeepComparison {
 
     private @Nullable String compareMaps(String path, Map<?, ?> one, Map<?, ?> other) {
         Iterator<? extends Map.Entry<?, ?>> copies = other.entrySet().iterator();
-        boolean anyOrder = JdkEquality.isHashOrdered(one);
+        boolean anyOrder = JdkEquality.mayHaveAnotherOrder(one, other);
         for (Map.Entry<?, ?> entry : one.entrySet()) {
             Map.Entry<?, ?> copy = copies.next();
             Object key = entry.getKey();

@@ -1,7 +1,9 @@
 package io.easykit.cache.engine;
 
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Hashtable;
 import java.util.LinkedHashMap;
@@ -9,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -22,8 +25,7 @@ final class JdkEquality {
             "java.util.concurrent.atomic.AtomicBoolean",
             "java.lang.StringBuilder",
             "java.lang.StringBuffer",
-            "java.net.URL",
-            "com.sun.org.apache.xerces.internal.jaxp.datatype.XMLGregorianCalendarImpl");
+            "java.net.URL");
 
     private JdkEquality() {}
 
@@ -39,22 +41,37 @@ final class JdkEquality {
         if (one instanceof ByteBuffer buffer) {
             return buffer.order() == ((ByteBuffer) other).order();
         }
-        return !one.getClass().getName().equals("javax.xml.namespace.QName")
-                || prefix(one).equals(prefix(other));
+        return haveTheSame("javax.xml.namespace.QName", "getPrefix", one, other)
+                && haveTheSame("javax.xml.datatype.XMLGregorianCalendar", "getTimezone", one, other)
+                && haveTheSame("javax.xml.datatype.XMLGregorianCalendar", "getXMLSchemaType", one, other);
     }
 
-    /** By reflection, because the module of XML may be absent. */
-    private static Object prefix(Object name) {
-        try {
-            return name.getClass().getMethod("getPrefix").invoke(name);
-        } catch (ReflectiveOperationException impossible) {
-            throw new IllegalStateException(impossible);
+    /** By reflection, because the module of XML may be absent. True for values of other types. */
+    private static boolean haveTheSame(String type, String getter, Object one, Object other) {
+        for (Class<?> level = one.getClass(); level != null; level = level.getSuperclass()) {
+            if (level.getName().equals(type)) {
+                try {
+                    Method method = level.getMethod(getter);
+                    return method.invoke(one).equals(method.invoke(other));
+                } catch (ReflectiveOperationException unknown) {
+                    return false; // such as a calendar whose parts make no type of XML
+                }
+            }
         }
+        return true;
     }
 
-    /** Maps whose order may depend on their history, which a copy does not share. */
+    /**
+     * Whether a copy may have another order: that of a hash table depends on its history. A wrapper, or a map that is not of the JDK, may
+     * hold a hash table, and so may its copy of the same class.
+     */
+    static boolean mayHaveAnotherOrder(Map<?, ?> map, Map<?, ?> copy) {
+        boolean isOrdered = map instanceof LinkedHashMap || map instanceof SortedMap || map instanceof EnumMap;
+        return isHashTable(map) || (!isOrdered && map.getClass() == copy.getClass());
+    }
+
     @SuppressWarnings("JdkObsolete") // what applications return
-    static boolean isHashOrdered(Map<?, ?> map) {
+    private static boolean isHashTable(Map<?, ?> map) {
         return (map instanceof HashMap && !(map instanceof LinkedHashMap))
                 || map instanceof ConcurrentHashMap
                 || map instanceof Hashtable
@@ -85,6 +102,15 @@ final class JdkEquality {
     }
 
     private static boolean findTheSame(String text, Collection<?> one, Collection<?> other) {
-        return one.contains(text) == other.contains(text);
+        return contains(one, text) == contains(other, text);
+    }
+
+    /** A comparator of the application may know only the texts that are there. */
+    private static boolean contains(Collection<?> texts, String text) {
+        try {
+            return texts.contains(text);
+        } catch (RuntimeException unknown) {
+            return false;
+        }
     }
 }

@@ -181,6 +181,15 @@ class DeepComparisonTests {
     static Stream<Arguments> alike() {
         return Stream.of(
                 Arguments.of(calendar("2026-11-26T10:00:00+02:00"), calendar("2026-11-26T10:00:00+02:00")),
+                Arguments.of(calendar("2026-11-26T10:00:00Z"), calendar("2026-11-26T10:00:00.000Z")),
+                Arguments.of(calendar("2026-11-26T10:00:00.5Z"), calendar("2026-11-26T10:00:00.500Z")),
+                Arguments.of(
+                        Collections.unmodifiableMap(filled(new HashMap<>(), "Aa", "BB")),
+                        Collections.unmodifiableMap(filled(new HashMap<>(), "BB", "Aa"))),
+                Arguments.of(
+                        Collections.unmodifiableMap(
+                                filled(new TreeMap<>(Comparator.comparing(Thread.State::valueOf)), "NEW")),
+                        filled(new TreeMap<>(), "NEW")),
                 Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b", "c")),
                 Arguments.of(ByteBuffer.wrap(new byte[] {1, 0}), ByteBuffer.wrap(new byte[] {1, 0})),
                 Arguments.of(filled(new HashMap<>(), "Aa", "BB"), filled(new HashMap<>(), "BB", "Aa")),
@@ -231,6 +240,7 @@ class DeepComparisonTests {
         return Stream.of(
                 Arguments.of("a", "b", ": another java.lang.String"),
                 Arguments.of(calendar("2026-11-26T10:00:00+02:00"), calendar("2026-11-26T08:00:00Z"), ": another "),
+                Arguments.of(calendar("2026-11-26Z"), calendar("2026-11-26T00:00:00Z"), ": another "),
                 Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b"), ": another javax.xml"),
                 Arguments.of(
                         ByteBuffer.wrap(new byte[] {1, 0}).order(ByteOrder.LITTLE_ENDIAN),
