@@ -57,6 +57,16 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
         assertThat(store.epochs(0).clearing()).isEmpty();
     }
 
+    /** A value of before a clearing would be valid again without its epoch. */
+    @Test
+    void keepsEpochsLongerThanAnyValue() {
+        Map<String, Long> raised = store.raiseEpochs(0, Map.of("cleared", 0L), "");
+
+        pass(Duration.ofDays(3650));
+
+        assertThat(store.epochs(0).raised()).isEqualTo(raised);
+    }
+
     @Test
     void putsAllPartsOfItsEntriesBack() {
         CacheKey<String> updated = CacheSpec.of("updated", String.class).key(1);
