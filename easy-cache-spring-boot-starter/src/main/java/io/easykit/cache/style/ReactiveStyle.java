@@ -47,7 +47,8 @@ final class ReactiveStyle implements CallStyle {
     }
 
     private Object publisher(Function<ContextView, Mono<Object>> value) {
-        return adapter.fromPublisher(Mono.deferContextual(value));
+        return adapter.fromPublisher(
+                Mono.deferContextual(context -> ReactiveObservations.call(context, () -> value.apply(context))));
     }
 
     /**
@@ -81,8 +82,13 @@ final class ReactiveStyle implements CallStyle {
         return result == null
                 ? null
                 : from(result)
-                        .contextWrite(ReactiveLoads.put(ReactiveTransactions.without(context)))
+                        .contextWrite(inside(ReactiveTransactions.without(context)))
                         .toFuture();
+    }
+
+    /** The context of what runs in the load and the observation of this thread. */
+    private static ContextView inside(ContextView context) {
+        return ReactiveObservations.put(ReactiveLoads.put(context));
     }
 
     private Mono<Object> from(@Nullable Object result) {
