@@ -24,6 +24,10 @@ for _, silent in ipairs(gone) do
 end
 if keep == 0 then return {now, 0} end
 allowWhenFull()
+-- Of before a step back of the clock: a dead node would stay for as long, perhaps as the first one.
+for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', till, string.format('(%d', now + 10 * keep), '+inf', 'LIMIT', '0', '100')) do
+  redis.call('ZADD', till, string.format('%d', now + keep), ahead)
+end
 redis.call('ZADD', till, string.format('%d', now + keep), node)
 redis.call('ZADD', since, 'NX', string.format('%d', now), node)
 redis.call('HSET', reports, node, string.format('%d', now) .. ':' .. report)

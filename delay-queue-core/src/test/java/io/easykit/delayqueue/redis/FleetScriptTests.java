@@ -101,6 +101,21 @@ class FleetScriptTests {
                 .isEqualTo(1);
     }
 
+    @Test
+    void forgetsASilentNodeAlsoIfTheClockWasSetBack() {
+        shard.clock(1_000_000);
+        fleet.beat("dead", SENDER, KEEP);
+        shard.clock(1_001_000);
+        fleet.beat("a", SENDER, KEEP);
+        shard.clock(100_000);
+        assertThat(fleet.beat("a", SENDER, KEEP).first()).isFalse();
+        shard.clock(120_000);
+        assertThat(fleet.beat("a", SENDER, KEEP).first()).isFalse();
+        shard.clock(130_000);
+        assertThat(fleet.beat("a", SENDER, KEEP).first()).isTrue();
+        assertThat(fleet.nodes()).extracting(NodeInfo::id).containsExactly("a");
+    }
+
     /** Otherwise other nodes would raise alerts of topics without consumers. */
     @Test
     void keepsThePlacesOfANodeHoweverManyListenersItHas() {
