@@ -83,7 +83,8 @@ public final class Futures {
     public <T> CompletableFuture<@Nullable T> start(Work<T> work) {
         CompletableFuture<@Nullable T> future = new CompletableFuture<>();
         try {
-            threads.execute(RunningLoad.carry(() -> complete(future, work)));
+            Runnable task = RunningLoad.carry(() -> complete(future, work));
+            threads.execute(AwaitedTask.of(task, future::completeExceptionally));
         } catch (RejectedExecutionException stopped) {
             future.completeExceptionally(stopped);
         } catch (Throwable failure) {

@@ -80,12 +80,19 @@ final class AsyncCall<V> {
 
     /** Runs the next step when a wait has ended. */
     <R> CompletableFuture<R> after(CompletableFuture<?> wait, Supplier<CompletableFuture<R>> next) {
-        return wait.thenComposeAsync(any -> next.get(), steps);
+        return wait.thenComposeAsync(inContext(any -> next.get()), steps);
+    }
+
+    private static <T, R> Function<T, R> inContext(Function<T, R> step) {
+        return given -> {
+            Steps.requireContext();
+            return step.apply(given);
+        };
     }
 
     /** Calls the store. The next step receives the reply. */
     <T, R> CompletableFuture<R> ask(EntryCall<T> call, Function<EntryReply<T>, CompletableFuture<R>> next) {
-        return source.store().call(call, steps, next).thenCompose(result -> result);
+        return source.store().call(call, steps, inContext(next)).thenCompose(result -> result);
     }
 
     /** Calls the store, and does not wait for the reply. */
@@ -116,7 +123,7 @@ final class AsyncCall<V> {
         report.leave();
         return result.isDone()
                 ? next.apply(owned(result.join()))
-                : result.thenComposeAsync(ended -> next.apply(owned(ended)), steps);
+                : result.thenComposeAsync(inContext(ended -> next.apply(owned(ended))), steps);
     }
 
     private LoadResult<V> owned(LoadResult<V> ended) {
@@ -140,14 +147,14 @@ final class AsyncCall<V> {
         long from = source.ticker().nanoTime();
         return running.later(nanos)
                 .thenComposeAsync(
-                        result -> {
+                        inContext(result -> {
                             long waited = source.ticker().nanoTime() - from;
                             source.listener().onWait(read.key(), Duration.ofNanos(waited));
                             return next.apply(
                                     result == null
                                             ? new Joined.Overdue<>(running, false)
                                             : flights.joined(read, result));
-                        },
+                        }),
                         steps);
     }
 

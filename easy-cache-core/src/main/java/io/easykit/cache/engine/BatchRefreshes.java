@@ -7,6 +7,7 @@ import io.easykit.cache.LoadObserver;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Reload;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.async.AwaitedTask;
 import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Fetched;
@@ -82,15 +83,21 @@ final class BatchRefreshes {
 
     private <K, V> void inBackground(BatchRead<K, V> batch) {
         try {
-            background.execute(() -> ObservedReload.run(observer, () -> LoadInProgress.outside(() -> reload(batch))));
+            background.execute(AwaitedTask.of(
+                    () -> ObservedReload.run(observer, () -> LoadInProgress.outside(() -> reload(batch))),
+                    fault -> notRun(batch.elements(), fault)));
         } catch (RejectedExecutionException full) {
             log.debug(
                     "No thread is free to refresh {} elements", batch.elements().size());
             loads.release(batch.elements());
         } catch (Throwable fault) {
-            report(batch.elements(), fault);
-            loads.release(batch.elements());
+            notRun(batch.elements(), fault);
         }
+    }
+
+    private <K, V> void notRun(List<BatchElement<K, V>> elements, Throwable fault) {
+        report(elements, fault);
+        loads.release(elements);
     }
 
     private void report(List<? extends BatchElement<?, ?>> elements, Throwable fault) {

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.InvalidCacheKeyException;
+import io.easykit.cache.async.AwaitedTask;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -52,13 +53,17 @@ final class HintedInvalidations implements Consumer<String> {
     private void planToReadEpochs() {
         if (isReadPlanned.compareAndSet(false, true)) {
             try {
-                background.execute(this::readEpochs);
+                background.execute(AwaitedTask.of(this::readEpochs, this::notRun));
             } catch (RuntimeException | Error notRun) {
                 // All threads are busy, another one cannot be started, or a decorator of tasks has failed.
-                isReadPlanned.set(false);
-                log.debug("The epochs are not read after a hint. They are read again within a second", notRun);
+                notRun(notRun);
             }
         }
+    }
+
+    private void notRun(Throwable why) {
+        isReadPlanned.set(false);
+        log.debug("The epochs are not read after a hint. They are read again within a second", why);
     }
 
     private void readEpochs() {

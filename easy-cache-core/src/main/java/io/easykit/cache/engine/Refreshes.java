@@ -4,6 +4,7 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.LoadAbandonedException;
 import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Transactions;
+import io.easykit.cache.async.AwaitedTask;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Envelope;
@@ -157,15 +158,20 @@ final class Refreshes {
      */
     private <V> void inBackground(ReadRequest<V> read, @Nullable LoadLease lease, Supplier<LoadResult<V>> work) {
         try {
-            background.execute(
-                    () -> ObservedReload.run(observer, () -> LoadInProgress.outside(() -> reload(read, lease, work))));
+            background.execute(AwaitedTask.of(
+                    () -> ObservedReload.run(observer, () -> LoadInProgress.outside(() -> reload(read, lease, work))),
+                    fault -> notRun(read.key(), lease, fault)));
         } catch (RejectedExecutionException full) {
             log.debug("No thread is free to refresh {}", read.key());
             giveUp(read.key(), lease);
         } catch (Throwable fault) {
-            report(read.key(), fault);
-            giveUp(read.key(), lease);
+            notRun(read.key(), lease, fault);
         }
+    }
+
+    private void notRun(CacheKey<?> key, @Nullable LoadLease lease, Throwable fault) {
+        report(key, fault);
+        giveUp(key, lease);
     }
 
     private void report(CacheKey<?> key, Throwable fault) {

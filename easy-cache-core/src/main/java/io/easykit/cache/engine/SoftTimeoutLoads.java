@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheListener;
 import io.easykit.cache.StaleOnErrorOptions;
+import io.easykit.cache.async.AwaitedTask;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -189,8 +190,10 @@ final class SoftTimeoutLoads {
     private <V> boolean isStarted(Miss<V> miss, Running<V> mine) {
         try {
             engine.background()
-                    .execute(() -> ObservedReload.run(
-                            engine.observer(), () -> LoadInProgress.outside(() -> runThere(miss, mine))));
+                    .execute(AwaitedTask.of(
+                            () -> ObservedReload.run(
+                                    engine.observer(), () -> LoadInProgress.outside(() -> runThere(miss, mine))),
+                            fault -> cannotRunThere(miss, mine, fault)));
             fullSince = null;
             return true;
         } catch (RejectedExecutionException full) {
@@ -220,6 +223,12 @@ final class SoftTimeoutLoads {
             return false;
         }
         return now - since >= options.loadRetryAfter().toNanos();
+    }
+
+    private <V> void cannotRunThere(Miss<V> miss, Running<V> mine, Throwable fault) {
+        report(miss.key(), fault);
+        running.remove(miss.key(), mine);
+        mine.breakOff();
     }
 
     private <V> void runThere(Miss<V> miss, Running<V> mine) {

@@ -1,7 +1,10 @@
 package io.easykit.cache.autoconfigure;
 
+import io.easykit.cache.async.AwaitedTask;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
@@ -22,6 +25,28 @@ final class ContextPropagation {
         if (MICROMETER && all.stream().noneMatch(ContextPropagatingTaskDecorator.class::isInstance)) {
             all.add(0, new ContextPropagatingTaskDecorator());
         }
-        return new CompositeTaskDecorator(all);
+        TaskDecorator decorator = new CompositeTaskDecorator(all);
+        return task -> task instanceof AwaitedTask awaited ? inContext(awaited, decorator) : decorator.decorate(task);
+    }
+
+    /** The task may run several times, also at the same time. */
+    private static Runnable inContext(AwaitedTask task, TaskDecorator decorator) {
+        Set<Thread> begun = ConcurrentHashMap.newKeySet();
+        Runnable decorated = decorator.decorate(() -> {
+            begun.add(Thread.currentThread());
+            task.run();
+        });
+        return () -> {
+            try {
+                decorated.run();
+            } catch (RuntimeException | Error failure) {
+                if (begun.contains(Thread.currentThread())) {
+                    throw failure;
+                }
+                task.cannotRun(AwaitedTask.withoutContext(failure));
+            } finally {
+                begun.remove(Thread.currentThread());
+            }
+        };
     }
 }
