@@ -10,6 +10,9 @@ import java.util.stream.Collectors;
 /** The entries of a prefix in the range of one hash with epochs. */
 record EpochRange(int hash, String prefix) {
 
+    /** Stands for every prefix. No prefix begins with a colon. */
+    static final String EVERY_PREFIX = "::every";
+
     /** Those of a key: one for each copy of its epochs. */
     static Set<EpochRange> of(CacheKey<?> key, EntryStore store) {
         Set<EpochRange> ranges = new LinkedHashSet<>();

@@ -75,6 +75,16 @@ final class EpochUpkeep {
                     pending.overflow(hash, prefix);
                 }
                 endExpiredClears(hash, found.clearing());
+                epochs.advanceMark(hash);
+            }
+        }
+    }
+
+    /** There is a new connection, perhaps to a server with older data: readers read the epochs first, and with them the mark. */
+    void forget() {
+        for (int hash = 0; hash < hashes; hash++) {
+            if (isHere(hash)) {
+                epochs.markUnknown(hash);
             }
         }
     }
@@ -163,6 +173,9 @@ final class EpochUpkeep {
     }
 
     private void warnOfDropped(String prefix) {
+        if (prefix.equals(EpochRange.EVERY_PREFIX)) {
+            return; // a line of its own has told why
+        }
         String where = breaker.name().isEmpty() ? "" : ", " + breaker.name() + ",";
         log.warn(
                 "All entries of '{}' in Redis '{}'{} are dropped: more invalidations were pending than could be kept,"

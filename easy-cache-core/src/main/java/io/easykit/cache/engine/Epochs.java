@@ -41,8 +41,9 @@ final class Epochs {
     private final Runnable onRaised;
     private final Ticker ticker;
     private final int copies;
+    private final StoreMarks marks;
 
-    private final AtomicReferenceArray<Hash> hashes;
+    private final AtomicReferenceArray<KnownEpochs> hashes;
 
     /** @param onRaised runs after a raised epoch became known */
     Epochs(EntryStore store, ClusterAvailability availability, Runnable onRaised, Ticker ticker) {
@@ -52,40 +53,9 @@ final class Epochs {
         this.ticker = ticker;
         this.copies = store.epochCopies();
         this.hashes = new AtomicReferenceArray<>(store.epochHashes());
+        this.marks = new StoreMarks(availability, hashes.length(), ticker);
         for (int i = 0; i < hashes.length(); i++) {
-            hashes.set(i, new Hash(Map.of(), Set.of(), 0, false));
-        }
-    }
-
-    /**
-     * What this node has read from one hash. Changes as a whole: a reader that sees one of the epochs that were raised together
-     * sees all of them.
-     *
-     * @param epochs the highest that were ever read
-     * @param clearing prefixes with a clearing, in the latest read
-     * @param readAt ticker time at which the latest read was sent
-     * @param learned whether it was read
-     */
-    private record Hash(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned) {
-
-        Hash with(Map<String, Long> more) {
-            return new Hash(highest(more), clearing, readAt, learned);
-        }
-
-        Hash with(PrefixEpochs stored, long sentAt) {
-            boolean late = learned && sentAt - readAt < 0;
-            return new Hash(
-                    highest(stored.raised()), late ? clearing : stored.clearing(), late ? readAt : sentAt, true);
-        }
-
-        private Map<String, Long> highest(Map<String, Long> more) {
-            Map<String, Long> all = new HashMap<>(epochs);
-            more.forEach((prefix, epoch) -> all.merge(prefix, epoch, Math::max));
-            return all;
-        }
-
-        Hash unknown() {
-            return new Hash(epochs, clearing, readAt, false);
+            hashes.set(i, KnownEpochs.NONE);
         }
     }
 
@@ -113,7 +83,7 @@ final class Epochs {
         String prefix = key.spec().prefix();
         boolean clearing = false;
         for (int hash = first; strong && hash < first + copies; hash++) {
-            clearing |= isUsable(hash, true) && hashes.get(hash).clearing.contains(prefix);
+            clearing |= isUsable(hash, true) && hashes.get(hash).clearing().contains(prefix);
         }
         return new Known(highest(first, prefix), clearing);
     }
@@ -153,7 +123,7 @@ final class Epochs {
     private long highest(int first, String prefix) {
         long highest = 0;
         for (int hash = first; hash < first + copies; hash++) {
-            highest = Math.max(highest, known(hash, prefix));
+            highest = Math.max(highest, hashes.get(hash).of(prefix));
         }
         return highest;
     }
@@ -182,7 +152,7 @@ final class Epochs {
         refreshOneOf(first, key, true);
         for (int hash = first; hash < first + copies; hash++) {
             if (isUsable(hash, true)
-                    && hashes.get(hash).clearing.contains(key.spec().prefix())) {
+                    && hashes.get(hash).clearing().contains(key.spec().prefix())) {
                 return true;
             }
         }
@@ -227,13 +197,8 @@ final class Epochs {
     }
 
     private boolean isUsable(int hash, boolean strong) {
-        Hash known = hashes.get(hash);
-        return known.learned && (!strong || ticker.nanoTime() - known.readAt < MAX_AGE.toNanos());
-    }
-
-    /** The highest epoch that was ever read from a hash; 0 without one. */
-    private long known(int hash, String prefix) {
-        return hashes.get(hash).epochs.getOrDefault(prefix, 0L);
+        KnownEpochs known = hashes.get(hash);
+        return known.learned() && (!strong || ticker.nanoTime() - known.readAt() < MAX_AGE.toNanos());
     }
 
     /**
@@ -247,15 +212,44 @@ final class Epochs {
     /** Reads the epochs from the store. Epochs only ever rise, also in the view of a node that reads them late or twice. */
     Found refresh(int hash) {
         // Before the command: the reply need not have an epoch that another thread raises meanwhile.
-        Map<String, Long> before = hashes.get(hash).epochs;
+        Map<String, Long> before = hashes.get(hash).epochs();
         long sentAt = ticker.nanoTime();
         PrefixEpochs stored = store.epochs(hash);
+        if (note(hash, stored.mark(), sentAt)) {
+            before = hashes.get(hash).epochs();
+        }
         learn(hash, known -> known.with(stored, sentAt));
         List<String> missing = before.entrySet().stream()
                 .filter(known -> stored.raised().getOrDefault(known.getKey(), 0L) < known.getValue())
                 .map(Map.Entry::getKey)
                 .toList();
         return new Found(missing, stored.clearing());
+    }
+
+    /**
+     * Records a mark that was read. If the server came back with older data, this node takes no value from it any more: every prefix
+     * has a higher epoch, which the store seems to have lost, and which the recovery worker raises.
+     *
+     * @return whether it did
+     */
+    private boolean note(int hash, long mark, long sentAt) {
+        if (!marks.isOlder(hash, mark, sentAt)) {
+            return false;
+        }
+        long above = floor(EpochRange.EVERY_PREFIX) + 1;
+        learn(hash, known -> known.with(Map.of(EpochRange.EVERY_PREFIX, above)));
+        return true;
+    }
+
+    /** Advances the mark of a hash if it stands. */
+    void advanceMark(int hash) {
+        long now = ticker.nanoTime();
+        if (marks.stands(hash, now)) {
+            long mark = store.advanceMark(hash);
+            if (mark > 0) {
+                boolean unused = note(hash, mark, now);
+            }
+        }
     }
 
     /** Reads the epochs of all hashes. */
@@ -279,9 +273,9 @@ final class Epochs {
         learn(hash, known -> known.with(raised));
     }
 
-    private void learn(int hash, UnaryOperator<Hash> reply) {
-        Map<String, Long> before = hashes.get(hash).epochs;
-        Map<String, Long> after = hashes.updateAndGet(hash, reply).epochs;
+    private void learn(int hash, UnaryOperator<KnownEpochs> reply) {
+        Map<String, Long> before = hashes.get(hash).epochs();
+        Map<String, Long> after = hashes.updateAndGet(hash, reply).epochs();
         if (!after.equals(before)) {
             onRaised.run();
         }
@@ -302,20 +296,27 @@ final class Epochs {
 
     private Map<String, Long> floors(Collection<String> prefixes) {
         Map<String, Long> floors = new HashMap<>();
-        for (String prefix : prefixes) {
-            long highest = 0;
-            for (int i = 0; i < hashes.length(); i++) {
-                highest = Math.max(highest, known(i, prefix));
-            }
-            floors.put(prefix, highest);
-        }
+        prefixes.forEach(prefix -> floors.put(prefix, floor(prefix)));
         return floors;
+    }
+
+    private long floor(String prefix) {
+        long highest = 0;
+        for (int i = 0; i < hashes.length(); i++) {
+            highest = Math.max(highest, hashes.get(i).floor(prefix));
+        }
+        return highest;
     }
 
     /** Makes the next read refresh the epochs first. */
     void markUnknown() {
         for (int i = 0; i < hashes.length(); i++) {
-            hashes.updateAndGet(i, Hash::unknown);
+            markUnknown(i);
         }
+    }
+
+    /** Makes the next read in the range of a hash refresh its epochs first. */
+    void markUnknown(int hash) {
+        hashes.updateAndGet(hash, KnownEpochs::unknown);
     }
 }

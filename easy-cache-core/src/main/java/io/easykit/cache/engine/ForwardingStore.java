@@ -111,6 +111,11 @@ abstract class ForwardingStore implements EntryStore {
     }
 
     @Override
+    public long advanceMark(int hash) {
+        return store.advanceMark(hash);
+    }
+
+    @Override
     public boolean endExpiredClears(int hash, Map<String, Long> known) {
         return store.endExpiredClears(hash, known);
     }

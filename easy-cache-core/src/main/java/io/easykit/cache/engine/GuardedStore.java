@@ -238,6 +238,12 @@ final class GuardedStore implements EntryStore {
     }
 
     @Override
+    public long advanceMark(int hash) {
+        CircuitBreaker breaker = availability.ofEpochs(hash);
+        return guard(breaker, breaker::mayWrite, () -> store.advanceMark(hash));
+    }
+
+    @Override
     public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
         CircuitBreaker breaker = availability.ofEpochs(hash);
         return guard(breaker, breaker::mayWrite, () -> store.raiseEpochs(hash, known, token));

@@ -149,6 +149,7 @@ final class RecoveryWorker {
             return;
         }
         breaker.repetition().connected();
+        epochs.forget();
         startingUntil = ticker.nanoTime() + STARTING.toNanos();
         submitDelivery();
         if (!breaker.mayRead()) {

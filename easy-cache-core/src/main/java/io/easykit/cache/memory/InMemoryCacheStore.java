@@ -60,6 +60,18 @@ public final class InMemoryCacheStore implements EntryStore {
         return () -> replaceEntries(copies);
     }
 
+    /** Returns an action that puts entries and epochs back as they are now: the server restarts with an older snapshot. */
+    synchronized Runnable backup() {
+        Runnable entriesThen = replica();
+        Runnable epochsThen = epochs.backup();
+        return () -> {
+            synchronized (this) {
+                entriesThen.run();
+                epochsThen.run();
+            }
+        };
+    }
+
     private synchronized void replaceEntries(Map<String, MemoryEntry> by) {
         entries.clear();
         entries.putAll(by);
@@ -141,6 +153,11 @@ public final class InMemoryCacheStore implements EntryStore {
     @Override
     public synchronized PrefixEpochs epochs(int hash) {
         return epochs.read(now());
+    }
+
+    @Override
+    public synchronized long advanceMark(int hash) {
+        return epochs.advanceMark(now());
     }
 
     @Override

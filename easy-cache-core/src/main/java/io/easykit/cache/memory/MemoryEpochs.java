@@ -21,6 +21,7 @@ final class MemoryEpochs {
     private final Map<String, Long> epochs = new HashMap<>();
     private final Map<Clearing, Long> clearings = new LinkedHashMap<>();
     private long deadline;
+    private long mark;
 
     private record Clearing(String token, String prefix) {}
 
@@ -28,7 +29,27 @@ final class MemoryEpochs {
         expire(now);
         Set<String> clearing = new HashSet<>();
         clearings.keySet().forEach(one -> clearing.add(one.prefix));
-        return new PrefixEpochs(epochs, clearing);
+        return new PrefixEpochs(epochs, clearing, mark);
+    }
+
+    /** Returns an action that puts all back as it is now. */
+    Runnable backup() {
+        Map<String, Long> epochsThen = Map.copyOf(epochs);
+        Map<Clearing, Long> clearingsThen = Map.copyOf(clearings);
+        long markThen = mark;
+        return () -> {
+            epochs.clear();
+            epochs.putAll(epochsThen);
+            clearings.clear();
+            clearings.putAll(clearingsThen);
+            mark = markThen;
+        };
+    }
+
+    long advanceMark(long now) {
+        expire(now);
+        deadline = now + LIFE;
+        return ++mark;
     }
 
     /** @param known the prefixes, each with the highest epoch that the caller knows */
@@ -78,6 +99,7 @@ final class MemoryEpochs {
         if (deadline <= now) {
             epochs.clear();
             clearings.clear();
+            mark = 0;
         }
     }
 }

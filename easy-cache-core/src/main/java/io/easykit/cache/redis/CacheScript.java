@@ -18,6 +18,7 @@ enum CacheScript {
     EXPLAIN,
     PROBE,
     RAISE_EPOCH,
+    ADVANCE_MARK,
     PREPARE_CLEAR,
     END_EXPIRED_CLEARS,
     WORK_LEASE;

@@ -285,6 +285,11 @@ public final class RedisEntryStore implements EntryStore {
     }
 
     @Override
+    public long advanceMark(int hash) {
+        return epochs.advanceMark(hash);
+    }
+
+    @Override
     public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
         Map<String, Long> raised = epochs.raise(hash, known, token);
         if (hints.areOn()) {

@@ -4,6 +4,7 @@ import static io.easykit.cache.redis.EntryFields.bytes;
 import static io.easykit.cache.redis.EntryFields.text;
 
 import io.easykit.cache.store.PrefixEpochs;
+import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.redis.ListReply;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
@@ -24,6 +25,11 @@ final class StoredEpochs {
 
     /** Field of a clearing that was prepared. A prefix does not begin with a colon. */
     private static final Pattern CLEARING = Pattern.compile("::[^:]*:(.+)", Pattern.DOTALL);
+
+    /** The field of the mark. It is no prefix either. */
+    private static final String MARK = "::mark";
+
+    private static final Pattern MARK_NUMBER = Pattern.compile("\\d{1,16}");
 
     /** An epoch has four bytes of a value. The highest number is no epoch. */
     private static final long NO_EPOCH = 0xFFFF_FFFFL;
@@ -67,15 +73,34 @@ final class StoredEpochs {
     PrefixEpochs read(int hash) {
         Map<String, Long> epochs = new HashMap<>();
         Set<String> clearing = new HashSet<>();
-        calls.await(calls.readAll(name(hash))).forEach((field, value) -> {
-            Matcher clear = CLEARING.matcher(text(field));
+        long mark = 0;
+        for (Map.Entry<byte[], byte[]> one :
+                calls.await(calls.readAll(name(hash))).entrySet()) {
+            String field = text(one.getKey());
+            String value = text(one.getValue());
+            Matcher clear = CLEARING.matcher(field);
             if (clear.matches()) {
                 clearing.add(clear.group(1));
-            } else if (NUMBER.matcher(text(value)).matches() && Long.parseLong(text(value)) < NO_EPOCH) {
-                epochs.put(text(field), Long.parseLong(text(value)));
+            } else if (field.equals(MARK)) {
+                mark = MARK_NUMBER.matcher(value).matches() ? Long.parseLong(value) : 0;
+            } else if (NUMBER.matcher(value).matches() && Long.parseLong(value) < NO_EPOCH) {
+                epochs.put(field, Long.parseLong(value));
             }
-        });
-        return new PrefixEpochs(epochs, clearing);
+        }
+        return new PrefixEpochs(epochs, clearing, mark);
+    }
+
+    /** See {@link io.easykit.cache.store.EntryStore#advanceMark}. */
+    long advanceMark(int hash) {
+        try {
+            Object mark = calls.await(calls.run(CacheScript.ADVANCE_MARK, name(hash), List.of()));
+            return mark instanceof Long number ? number : 0;
+        } catch (StoreUnavailableException failure) {
+            if (CacheFailures.isFull(failure)) {
+                return 0; // it stands until the server has room
+            }
+            throw failure;
+        }
     }
 
     /** Prepares the clearing of these prefixes. */

@@ -181,6 +181,16 @@ public interface EntryStore {
     PrefixEpochs epochs(int hash);
 
     /**
+     * Adds one to the mark of a hash with epochs. The mark is never set back, so a lower one means that the store has lost its latest
+     * data.
+     *
+     * @return the new mark; zero if the store takes none now, or never, as one that cannot lose data
+     */
+    default long advanceMark(int hash) {
+        return 0;
+    }
+
+    /**
      * Raises the epochs of some prefixes in one hash. Each of their values that is stored now, or later under a load lease that was
      * given before, is a miss then. A node reads all new epochs of the hash at once, so a value that was computed from another one
      * becomes a miss together with it.

@@ -12,6 +12,7 @@ import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.cache.store.StoredEntry;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -141,6 +142,18 @@ public final class FaultyCacheStore extends FaultyCalls {
      */
     public Runnable replica() {
         return entries.replica();
+    }
+
+    /**
+     * A snapshot of entries and epochs as they are now.
+     *
+     * @return restarts the store with it. The caller decides when nodes connect to it
+     */
+    public Runnable snapshot() {
+        List<Runnable> parts = new ArrayList<>(
+                epochs.values().stream().map(InMemoryCacheStore::backup).toList());
+        parts.add(entries.replica());
+        return () -> parts.forEach(Runnable::run);
     }
 
     /** An empty master takes over. */
@@ -312,6 +325,11 @@ public final class FaultyCacheStore extends FaultyCalls {
     @Override
     public PrefixEpochs epochs(int hash) {
         return callEpochs(Operation.EPOCHS, hash, epochs -> epochs.epochs(hash));
+    }
+
+    @Override
+    public long advanceMark(int hash) {
+        return callEpochs(Operation.MARK, hash, epochs -> epochs.advanceMark(hash));
     }
 
     @Override

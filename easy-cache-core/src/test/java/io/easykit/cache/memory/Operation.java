@@ -13,6 +13,7 @@ public enum Operation {
     DROP,
     EPOCHS,
     RAISE_EPOCH,
+    MARK,
     PREPARE_CLEAR,
     END_EXPIRED_CLEARS,
     LEASE,

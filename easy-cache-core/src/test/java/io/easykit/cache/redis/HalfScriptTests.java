@@ -202,7 +202,7 @@ class HalfScriptTests {
             case PREPARE -> eval(text, "own", "30000", "30000");
             case INVALIDATE -> eval(text, "own", "20000");
             case REMOVE_UNREADABLE -> eval(text, "old!", "v");
-            case REMOVE_WRONG_TYPE, PROBE, EXPLAIN -> eval(text);
+            case REMOVE_WRONG_TYPE, PROBE, EXPLAIN, ADVANCE_MARK -> eval(text);
             case RAISE_EPOCH -> eval(text, "prefix", "7", "");
             case PREPARE_CLEAR -> eval(text, "prefix", "token", "30000");
             case END_EXPIRED_CLEARS -> eval(text, "prefix", "7");

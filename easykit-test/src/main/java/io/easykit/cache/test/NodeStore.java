@@ -104,6 +104,11 @@ final class NodeStore implements EntryStore {
     }
 
     @Override
+    public long advanceMark(int hash) {
+        return reached().advanceMark(hash);
+    }
+
+    @Override
     public Map<String, Long> raiseEpochs(int hash, Map<String, Long> known, String token) {
         faults.requireStore();
         if (faults.isDead(token)) {

@@ -81,7 +81,7 @@ final class FullStore implements EntryStore {
 
     @Override
     public PrefixEpochs epochs(int hash) {
-        return new PrefixEpochs(Map.of(), Set.of());
+        return new PrefixEpochs(Map.of(), Set.of(), 0);
     }
 
     @Override

@@ -1,0 +1,57 @@
+package io.easykit.cache.engine;
+
+import io.easykit.cache.store.PrefixEpochs;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What this node has read from one hash. Changes as a whole: a reader that sees one of the epochs that were raised together
+ * sees all of them.
+ *
+ * @param epochs the highest that were ever read
+ * @param clearing prefixes with a clearing, in the latest read
+ * @param readAt ticker time at which the latest read was sent
+ * @param learned whether it was read
+ * @param every the epoch of {@link EpochRange#EVERY_PREFIX}, also for prefixes without one of their own
+ */
+record KnownEpochs(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned, long every) {
+
+    /** Before the first read. */
+    static final KnownEpochs NONE = new KnownEpochs(Map.of(), Set.of(), 0, false, 0);
+
+    private static KnownEpochs of(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned) {
+        return new KnownEpochs(epochs, clearing, readAt, learned, epochs.getOrDefault(EpochRange.EVERY_PREFIX, 0L));
+    }
+
+    /** The highest epoch of a prefix that was ever read; 0 without one. Called by each read. */
+    long of(String prefix) {
+        return Math.max(epochs.getOrDefault(prefix, 0L), every);
+    }
+
+    /** As {@link #of}; for every prefix the highest of all. */
+    long floor(String prefix) {
+        return prefix.equals(EpochRange.EVERY_PREFIX)
+                ? epochs.values().stream().mapToLong(epoch -> epoch).max().orElse(0)
+                : of(prefix);
+    }
+
+    KnownEpochs with(Map<String, Long> more) {
+        return of(highest(more), clearing, readAt, learned);
+    }
+
+    KnownEpochs with(PrefixEpochs stored, long sentAt) {
+        boolean late = learned && sentAt - readAt < 0;
+        return of(highest(stored.raised()), late ? clearing : stored.clearing(), late ? readAt : sentAt, true);
+    }
+
+    private Map<String, Long> highest(Map<String, Long> more) {
+        Map<String, Long> all = new HashMap<>(epochs);
+        more.forEach((prefix, epoch) -> all.merge(prefix, epoch, Math::max));
+        return all;
+    }
+
+    KnownEpochs unknown() {
+        return of(epochs, clearing, readAt, false);
+    }
+}
