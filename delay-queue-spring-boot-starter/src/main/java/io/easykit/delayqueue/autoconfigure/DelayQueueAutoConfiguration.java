@@ -169,6 +169,13 @@ public final class DelayQueueAutoConfiguration {
                         : parent.getBeanProvider(DelayListenerRegistry.class).getIfUnique());
     }
 
+    /** One in each context of a hierarchy, as the registry. */
+    @Bean
+    ListenersStopFirst delayListenersStopFirst(
+            ApplicationContext context, ObjectProvider<DelayListenerRegistry> registry) {
+        return new ListenersStopFirst(context, registry::getObject);
+    }
+
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DelayListenerBeanPostProcessor delayListenerBeanPostProcessor(

@@ -19,8 +19,12 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The listeners of an application context. Starts them after all other beans, and stops them first, all at the same time, so
- * that running methods can still use other beans. Stop and start may be repeated.
+ * The listeners of an application context. Starts them in the last lifecycle phase, and stops them all at the same time before
+ * the other beans, so that running methods can still use these. Stop and start may be repeated.
+ *
+ * <p>{@link SmartLifecycle} beans of the application have the same phase by default. Within a phase Spring starts and stops beans
+ * in the order of their definition, so these would stop first. When the context closes, the listeners therefore stop before the
+ * lifecycle, at the {@code ContextClosedEvent}. A stop of a context that stays open has no such event.
  *
  * <p>A registry that is started and has listeners keeps the JVM running, also without a web server.
  */
