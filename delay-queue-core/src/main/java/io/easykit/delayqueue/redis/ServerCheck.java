@@ -77,11 +77,7 @@ public final class ServerCheck {
         if (Pattern.compile(", ").splitAsStream(compatible).anyMatch(ServerCheck::isTooOld)) {
             warnings.add("Redis is version " + compatible + ". Use 6.2 or later, or Valkey.");
         }
-        // The volatile policies evict only keys with a TTL, and messages have none.
-        if (eviction.contains("allkeys")) {
-            warnings.add("Redis may evict messages when its memory is full (maxmemory-policy is " + eviction
-                    + "). Set maxmemory-policy to noeviction, or use a Redis for the queue alone.");
-        }
+        checkEviction(eviction, warnings);
         if (persistence.equals("none")) {
             warnings.add("Redis keeps nothing on disk, so a restart of it loses all messages. Set appendonly to yes.");
         }
@@ -91,6 +87,23 @@ public final class ServerCheck {
                             + " lost when a replica is promoted. Set min-replicas-to-write to 1 on all servers.");
         }
         return new Report(details, warnings);
+    }
+
+    /** The volatile policies evict only keys with a TTL, and messages have none. */
+    private static void checkEviction(String policies, List<String> warnings) {
+        List<String> evicting = Pattern.compile(", ")
+                .splitAsStream(policies)
+                .filter(policy -> !List.of("noeviction", UNKNOWN).contains(policy))
+                .toList();
+        if (evicting.stream().anyMatch(policy -> !policy.startsWith("volatile-"))) {
+            warnings.add("Redis may evict messages when its memory is full (maxmemory-policy is " + policies
+                    + "). Set maxmemory-policy to noeviction, or use a Redis for the queue alone.");
+        } else if (!evicting.isEmpty()) {
+            warnings.add("Redis may evict keys that have a TTL when its memory is full (maxmemory-policy is " + policies
+                    + "). Messages stay, but rates of topics are exceeded, alerts are raised without a cause,"
+                    + " and running purges and redrives are forgotten. Set maxmemory-policy to noeviction, and"
+                    + " use another Redis for caches.");
+        }
     }
 
     /** The masters of a cluster that are cut off stop by themselves. */

@@ -9,6 +9,8 @@ import io.easykit.test.RedisCluster;
 import io.easykit.test.RedisServer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -41,12 +43,25 @@ class ServerCheckIntegrationTests {
     }
 
     @Test
-    void acceptsSnapshotsAndTheEvictionOfWhatHasATimeToLive() {
-        try (RedisServer redis = RedisServer.start("--maxmemory-policy", "volatile-lru");
+    void acceptsSnapshots() {
+        try (RedisServer redis = RedisServer.start();
                 RawRedis raw = redis.connect()) {
             raw.command("CONFIG", "SET", "save", "3600 1");
             assertThat(check(standalone(redis)).details()).containsEntry("persistence", "rdb");
             assertThat(check(standalone(redis)).warnings()).isEmpty();
+        }
+    }
+
+    /** Rates, alerts, nodes and jobs have one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"})
+    void warnsOfTheEvictionOfWhatHasATimeToLive(String policy) {
+        try (RedisServer redis = RedisServer.start("--appendonly", "yes", "--maxmemory-policy", policy)) {
+            assertThat(check(standalone(redis)).warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("Redis may evict keys that have a TTL when its memory is full (maxmemory-policy is "
+                            + policy + ")");
         }
     }
 
