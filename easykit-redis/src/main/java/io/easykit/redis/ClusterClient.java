@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,11 +61,15 @@ final class ClusterClient extends RedisClusterClient {
     /** Spring Data creates the addresses with credentials and TLS, and no getter of Lettuce is public. */
     static final String ADDRESSES = "initialUris";
 
+    /** Time between two warnings of another cluster. */
+    private static final Duration WARNING_PAUSE = Duration.ofMinutes(1);
+
     /** Maximum number of servers to read the topology from. In a large cluster they are chosen at random. */
     private static final int SOURCES = 5;
 
     private final Map<RedisChannelHandler<?, ?>, Line> lines = new ConcurrentHashMap<>();
     private final AtomicInteger unchanged = new AtomicInteger();
+    private volatile @Nullable Long warned;
 
     private ClusterClient(ClientResources resources, Iterable<RedisURI> seeds, ClusterClientOptions options) {
         super(resources, seeds);
@@ -129,23 +134,49 @@ final class ClusterClient extends RedisClusterClient {
         List<Line> asked = open.subList(0, Math.min(SOURCES, open.size()));
         List<CompletableFuture<String>> replies = asked.stream().map(Line::view).toList();
         return CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new))
-                .handleAsync((done, failure) -> latest(replies), getResources().eventExecutorGroup())
+                .handleAsync(
+                        (done, failure) -> latest(views(replies)),
+                        getResources().eventExecutorGroup())
                 .thenCompose(latest -> latest == null ? unanswered(asked) : CompletableFuture.completedFuture(latest));
     }
 
-    private @Nullable Partitions latest(List<CompletableFuture<String>> replies) {
-        List<String> views = replies.stream()
+    private static List<String> views(List<CompletableFuture<String>> replies) {
+        return replies.stream()
                 .filter(reply -> !reply.isCompletedExceptionally())
                 .map(CompletableFuture::join)
                 .toList();
+    }
+
+    @Nullable Partitions latest(List<String> views) {
         Partitions present = getPartitions();
         Partitions latest = ClusterViews.latest(views, present, ((ClusterClientOptions) getOptions()).getNodeFilter());
+        if (latest == null && views.stream().anyMatch(view -> ClusterViews.isForeign(view, present))) {
+            warnOfAnother(present);
+        }
         if (latest != null && TopologyComparators.isChanged(present, latest)) {
             unchanged.set(0);
         } else {
             unchanged.incrementAndGet();
         }
         return latest;
+    }
+
+    private void warnOfAnother(Partitions present) {
+        long now = System.nanoTime();
+        Long last = warned;
+        if (last != null && now - last < WARNING_PAUSE.toNanos()) {
+            return;
+        }
+        warned = now;
+        log.warn(
+                "The servers that this application is connected to have the topology of another Redis Cluster, without most of"
+                        + " the known servers: {}. It is not used. A server of the other cluster may have got the address of a former"
+                        + " server: use other addresses or a password for it. If the cluster was replaced on purpose, restart the"
+                        + " application.",
+                present.stream()
+                        .map(node ->
+                                node.getUri().getHost() + ":" + node.getUri().getPort())
+                        .collect(Collectors.joining(", ")));
     }
 
     private CompletableFuture<Partitions> unanswered(List<Line> asked) {

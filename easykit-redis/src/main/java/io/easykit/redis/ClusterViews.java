@@ -19,20 +19,34 @@ final class ClusterViews {
 
     /**
      * Returns the latest of some views: the one with the highest configuration epoch. A replica that is promoted, and a master that
-     * takes over a slot, have a higher epoch than all before.
+     * takes over a slot, have a higher epoch than all before. Epochs of another cluster mean nothing here, so its views are left out.
      *
      * @param replies of one server each
      * @param known the present topology; its addresses are used for servers that return none for themselves
      * @param filter servers that the application wants to use
-     * @return null if no view has a server with slots, as that of a server that was removed from its cluster
+     * @return null if no view of this cluster has a server with slots. That of a server that was removed from its cluster has none
      */
     static @Nullable Partitions latest(
             Collection<String> replies, Partitions known, Predicate<RedisClusterNode> filter) {
         return replies.stream()
+                .filter(reply -> !isForeign(reply, known))
                 .map(reply -> view(reply, known, filter))
                 .filter(view -> epoch(view) != NO_SLOTS)
                 .max(Comparator.comparingLong(ClusterViews::epoch).thenComparingInt(Partitions::size))
                 .orElse(null);
+    }
+
+    /**
+     * Whether a view with slots is that of another cluster, one of whose servers has got the address of a former server of this one.
+     * A view of this cluster contains half of the known servers, or consists mainly of these if many were removed. A cluster whose
+     * servers are all replaced, or get new ids, changes in several steps.
+     */
+    static boolean isForeign(String reply, Partitions known) {
+        Partitions view = ClusterPartitionParser.parse(reply);
+        long common = view.stream()
+                .filter(node -> known.getPartitionByNodeId(node.getNodeId()) != null)
+                .count();
+        return epoch(view) != NO_SLOTS && 2 * common < known.size() && 2 * common <= view.size();
     }
 
     private static long epoch(Partitions view) {

@@ -51,6 +51,56 @@ class ClusterViewsTests {
         assertThat(latest()).isNull();
     }
 
+    /** It has the address of "b", and a later epoch. */
+    private static final String OF_ANOTHER_CLUSTER =
+            """
+            x 10.0.0.2:7000@17000 myself,master - 0 1 77 connected 0-8191
+            y 10.9.0.8:7000@17000 master - 0 1 78 connected 8192-16383
+            """;
+
+    @Test
+    void leavesOutAnotherClusterThatHasGotAnAddress() {
+        assertThat(masterOf(0, BEFORE, OF_ANOTHER_CLUSTER)).isEqualTo("10.0.0.1:7000");
+        assertThat(latest(OF_ANOTHER_CLUSTER)).isNull();
+        assertThat(ClusterViews.isForeign(OF_ANOTHER_CLUSTER, known)).isTrue();
+        // A server that was moved to it keeps its id.
+        String moved = OF_ANOTHER_CLUSTER + "c 10.0.0.3:7000@17000 slave x 0 1 77 connected\n";
+        assertThat(latest(moved)).isNull();
+    }
+
+    @Test
+    void acceptsTheClusterWhateverHasChangedInAStep() {
+        String hasNewIds =
+                """
+                a2 10.0.0.1:7000@17000 myself,master - 0 1 4 connected 0-8191
+                b 10.0.0.2:7000@17000 master - 0 1 2 connected 8192-16383
+                c 10.0.0.3:7000@17000 slave b 0 1 2 connected
+                """;
+        assertThat(masterOf(0, BEFORE, hasNewIds)).isEqualTo("10.0.0.1:7000");
+        assertThat(Objects.requireNonNull(latest(BEFORE, hasNewIds)).getPartitionByNodeId("a2"))
+                .isNotNull();
+        String isSmaller = "a 10.0.0.1:7000@17000 myself,master - 0 1 9 connected 0-16383\n";
+        assertThat(masterOf(16_000, BEFORE, isSmaller)).isEqualTo("10.0.0.1:7000");
+        String isLarger = BEFORE
+                + """
+                d 10.0.0.4:7000@17000 master - 0 1 5 connected 1-10
+                e 10.0.0.5:7000@17000 master - 0 1 5 connected 11-20
+                f 10.0.0.6:7000@17000 master - 0 1 5 connected 21-30
+                g 10.0.0.7:7000@17000 master - 0 1 5 connected 31-40
+                """;
+        assertThat(Objects.requireNonNull(latest(BEFORE, isLarger))).hasSize(7);
+    }
+
+    /** The application may want masters only. */
+    @Test
+    void countsServersThatAreNotUsed() {
+        Partitions masters = new Partitions();
+        masters.add(known.getPartitionByNodeId("a"));
+        masters.updateCache();
+        Partitions latest = ClusterViews.latest(List.of(BEFORE, OF_ANOTHER_CLUSTER), masters, node -> true);
+        assertThat(Objects.requireNonNull(latest).getPartitionByNodeId("a")).isNotNull();
+    }
+
     @Test
     void completesAddressesFromTheKnownOnes() {
         String incomplete =
