@@ -94,8 +94,9 @@ final class InMemoryJobStore implements JobStore {
 
     @Override
     public synchronized Instant create(String id, String lock, Map<String, String> fields) {
-        if (job(id) != null) {
-            throw new StoreRefusedException("the job exists", null);
+        Map<String, String> stored = job(id);
+        if (stored != null) {
+            return created(stored);
         }
         if (byStart().size() >= MOST_RUNNING) {
             throw new StoreRefusedException("1000 jobs run or wait: stop some of them", null);
@@ -120,10 +121,14 @@ final class InMemoryJobStore implements JobStore {
                 id,
                 Objects.requireNonNull(job.get("state")),
                 lock != null && lock.job.equals(id),
-                Instant.ofEpochMilli(Long.parseLong(job.get("created"))),
+                created(job),
                 Instant.ofEpochMilli(Long.parseLong(job.get("updated"))),
                 job.get("node"),
                 job);
+    }
+
+    private static Instant created(Map<String, String> job) {
+        return Instant.ofEpochMilli(Long.parseLong(job.get("created")));
     }
 
     @Override

@@ -18,12 +18,12 @@ public interface JobStore {
     Duration LOCK = Duration.ofSeconds(15);
 
     /**
-     * Stores a new job, which no node has taken.
+     * Stores a new job, which no node has taken. May be repeated, as drivers do that get no reply: a job of this id stays as it is.
      *
-     * @param id   letters and digits, never used before
+     * @param id   letters and digits, never used for another job
      * @param lock name of the lock that its runner holds. Of several jobs with the same lock one runs at a time
-     * @return the store's clock
-     * @throws StoreRefusedException if there is one of this id, or 1000 run or wait
+     * @return when it was created, by the store's clock
+     * @throws StoreRefusedException if 1000 others run or wait
      */
     Instant create(String id, String lock, Map<String, String> fields);
 

@@ -2,11 +2,11 @@
 --
 -- KEYS   prefix, settings
 -- ARGV   id, name of the lock that its runner holds, (field, value)*
--- return now
+-- return when it was created: now, or before if the call is repeated, which changes nothing
 checkGroups(3, 2)
 local job, at = prefix .. 'job:' .. ARGV[1], string.format('%d', now)
 check(string.find(ARGV[1], '^%w+$'), 'not the id of a job')
-check(redis.call('EXISTS', job) == 0, 'the job exists')
+if redis.call('EXISTS', job) == 1 then return tonumber(redis.call('HGET', job, 'created')) or now end
 check(redis.call('ZCARD', prefix .. 'running') < 1000, '1000 jobs run or wait: stop some of them')
 local old = redis.call('ZRANGEBYSCORE', prefix .. 'jobs', '-inf', now - 86400000, 'LIMIT', 0, 100)
 allowWhenFull()

@@ -187,7 +187,7 @@ class ScriptFaultTests {
                 new Step("nodes", (s, store) -> store.fleet().nodes()),
                 new Step("pause-request", (s, store) -> store.fleet().requestPause("node", "listener", true, "ops")),
                 new Step("jobs", (s, store) -> {
-                    String id = "job" + JOBS.incrementAndGet(); // a second one of the same id is refused
+                    String id = "job" + JOBS.incrementAndGet(); // one of the same id would be the former one
                     store.jobs().create(id, "t", Map.of("action", "redrive"));
                     store.jobs().list();
                     store.jobs().running();

@@ -46,8 +46,21 @@ public abstract class JobStoreContract {
         assertThat(job.node()).isNull();
         assertThat(job.created()).isEqualTo(Instant.ofEpochMilli(1000));
         assertThat(job.fields()).containsEntry("action", "purge").containsEntry("note", "\u00e9 \n");
-        assertThatThrownBy(() -> create("j1")).isInstanceOf(StoreRefusedException.class);
         assertThat(jobs().find("j2")).isEmpty();
+    }
+
+    /** Some drivers repeat a command whose reply was lost. */
+    @Test
+    void aRepeatedCallFindsTheJobThatItHasCreated() {
+        create("j1");
+        jobs().take("j1", "n1");
+        jobs().save("j1", "n1", StoredJob.RUNNING, Map.of("done", "7"));
+        StoredJob begun = find("j1");
+        clock(2000);
+
+        assertThat(jobs().create("j1", LOCK, Map.of("action", "purge"))).isEqualTo(Instant.ofEpochMilli(1000));
+
+        assertThat(find("j1")).isEqualTo(begun);
     }
 
     @Test
@@ -136,6 +149,7 @@ public abstract class JobStoreContract {
         }
         assertThat(jobs().running().free()).hasSize(100);
         assertThat(jobs().running().others()).isEqualTo(900);
+        create("k999");
         assertThatThrownBy(() -> create("j1"))
                 .isInstanceOf(StoreRefusedException.class)
                 .hasMessageContaining("1000 jobs run or wait");
