@@ -44,7 +44,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.core.Ordered;
+import org.springframework.core.SpringProperties;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -248,9 +250,17 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         QueueBackend delayQueueStore(RedisConnections connections, DelayQueueProperties properties) {
             RedisQueueStore store = new RedisQueueStore(connections.factory(), properties.keyPrefix());
-            // Listeners wait for the first reply when they start. Other beans are created meanwhile.
-            store.startConnecting();
+            if (!isImageTaken()) {
+                // Listeners wait for the first reply when they start. Other beans are created meanwhile.
+                store.startConnecting();
+            }
             return store;
+        }
+
+        /** Between the creation of beans and their start, when no connection may be open (CRaC). */
+        private static boolean isImageTaken() {
+            return DefaultLifecycleProcessor.ON_REFRESH_VALUE.equalsIgnoreCase(
+                    SpringProperties.getProperty(DefaultLifecycleProcessor.CHECKPOINT_PROPERTY_NAME));
         }
 
         /** Does not depend on the listeners: dependencies start first, whatever their phase. */
