@@ -1,12 +1,14 @@
 package io.easykit.delayqueue.test;
 
 import io.easykit.delayqueue.DelayMessage;
+import io.easykit.delayqueue.OutgoingMessage.ReplicaWait;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.admin.DelayQueueAdmin;
 import io.easykit.delayqueue.store.Claim;
 import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Lease;
 import io.easykit.delayqueue.store.QueueBackend;
+import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.store.ShardKey;
 import java.lang.reflect.InvocationTargetException;
@@ -33,6 +35,7 @@ public final class StoreFaults {
     private final QueueBackend store;
     private final Runnable beforeCall;
     private volatile boolean away;
+    private volatile int replicas = Integer.MAX_VALUE;
     private boolean losesReply;
     private boolean crashesBeforeHandler;
     private boolean crashesAfterHandler;
@@ -67,6 +70,20 @@ public final class StoreFaults {
     }
 
     /**
+     * At most so many replicas confirm messages until {@link #heal}. The messages are stored. Without this fault as many confirm
+     * as a send waits for. The send does not wait in virtual time.
+     *
+     * @throws IllegalArgumentException if the number is negative
+     */
+    public void replicas(int confirming) {
+        if (confirming < 0) {
+            throw new IllegalArgumentException(
+                    "There are no " + confirming + " replicas. Give 0 or the number that confirms.");
+        }
+        replicas = confirming;
+    }
+
+    /**
      * The process dies after it has claimed the next message and before its handler begins. The message is delivered again
      * after its lease.
      */
@@ -85,6 +102,7 @@ public final class StoreFaults {
     /** Ends all faults. */
     public synchronized void heal() {
         away = false;
+        replicas = Integer.MAX_VALUE;
         losesReply = false;
         crashesBeforeHandler = false;
         crashesAfterHandler = false;
@@ -145,7 +163,13 @@ public final class StoreFaults {
         if (isOfTheStore && method.getName().startsWith("send")) {
             loseReply();
         }
-        return reply;
+        return reply instanceof Replicated sent ? confirmed(sent, arguments) : reply;
+    }
+
+    /** The store in memory has no replicas. */
+    private Replicated confirmed(Replicated sent, Object[] arguments) {
+        ReplicaWait wait = (ReplicaWait) arguments[2];
+        return new Replicated(sent.outcomes(), Math.min(wait.replicas(), replicas));
     }
 
     private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {

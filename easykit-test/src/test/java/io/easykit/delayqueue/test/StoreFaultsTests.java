@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.OutgoingMessage;
+import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -104,6 +106,28 @@ class StoreFaultsTests {
         queue.close();
 
         assertThat(queue).hasNotRun(TOPIC).hasNotRun("others").hasWaiting("others");
+    }
+
+    @Test
+    void confirmsAsManyReplicasAsASendWaitsFor() {
+        assertThat(replication(2)).isEqualTo(new Replication(2, 2));
+    }
+
+    private @Nullable Replication replication(int wanted) {
+        return queue.template()
+                .send(OutgoingMessage.of(TOPIC, "safe").waitForReplicas(wanted))
+                .replication();
+    }
+
+    @Test
+    void confirmsByAsManyReplicasAsATestAllows() {
+        queue.faults().replicas(1);
+        assertThat(replication(3)).isEqualTo(new Replication(3, 1));
+        assertThat(replication(1)).isEqualTo(new Replication(1, 1));
+
+        queue.reset();
+        assertThat(replication(3)).isEqualTo(new Replication(3, 3));
+        assertThatThrownBy(() -> queue.faults().replicas(-1)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
