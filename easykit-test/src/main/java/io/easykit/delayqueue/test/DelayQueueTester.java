@@ -180,17 +180,18 @@ public final class DelayQueueTester implements AssertProvider<DelayQueueAssert>,
 
     /**
      * Ends all faults and scheduled tasks, removes all messages, pauses of topics and recorded runs, and sets the clock to the
-     * present time. Listeners stay as they are; but in an application, those of {@link #listen} end.
+     * present time. Listeners stay as they are, without open messages; but in an application, those of {@link #listen} end.
      */
     public void reset() {
         parts.faults().heal();
+        Duration lease = parts.longestInFlight();
         parts.time().cancelScheduled();
         parts.clear();
         try {
             if (isOfApplication()) {
                 stopListeners();
             }
-            parts.recover();
+            parts.recover(lease);
         } finally {
             parts.clear();
             parts.startAtPresent();

@@ -34,6 +34,7 @@ public final class StoreFaults {
 
     private final QueueBackend store;
     private final Runnable beforeCall;
+    private final ClaimedLeases leases;
     private volatile boolean away;
     private volatile int replicas = Integer.MAX_VALUE;
     private boolean losesReply;
@@ -51,9 +52,10 @@ public final class StoreFaults {
     private record Handled(String topic, String id) {}
 
     /** @param beforeCall runs before calls of the store, on their threads. It may call the store itself */
-    StoreFaults(QueueBackend store, Runnable beforeCall) {
+    StoreFaults(QueueBackend store, Runnable beforeCall, ClaimedLeases leases) {
         this.store = store;
         this.beforeCall = beforeCall;
+        this.leases = leases;
     }
 
     /** The store cannot be reached until {@link #heal}: calls are not carried out. Assertions still read it. */
@@ -208,6 +210,9 @@ public final class StoreFaults {
                         claim.limits(),
                         List.of(),
                         claim.borrowed()));
+        if (!claimed.deliveries().isEmpty()) {
+            leases.claimed(shard, claim.lease());
+        }
         boolean crashes = crashesBeforeHandler && !claimed.deliveries().isEmpty();
         crashesBeforeHandler &= !crashes;
         return new Claimed(

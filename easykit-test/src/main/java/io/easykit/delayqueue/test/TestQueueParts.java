@@ -32,8 +32,10 @@ public final class TestQueueParts {
     private final VirtualTime time = new VirtualTime(created);
     private final InMemoryQueueStore memory = new InMemoryQueueStore(time::micros);
 
+    private final ClaimedLeases leases = new ClaimedLeases(memory);
+
     /** A commit wakes the relay, which runs before the next call of the store. So that call finds the message. */
-    private final StoreFaults faults = new StoreFaults(memory, () -> time.runDue(RELAY));
+    private final StoreFaults faults = new StoreFaults(memory, () -> time.runDue(RELAY), leases);
 
     private final QueueBackend backend = faults.faultyStore();
     private final HandlerRuns runs = new HandlerRuns(time::now, faults::begins);
@@ -93,8 +95,21 @@ public final class TestQueueParts {
         }
     }
 
-    /** Lets consumers recover from faults and from steps of the clock. Then it is the present time. */
-    void recover() {
+    /** A time after which the leases of all messages in flight have ended, also by the clocks of their consumers. */
+    Duration longestInFlight() {
+        return leases.longestInFlight();
+    }
+
+    /**
+     * Lets consumers recover from faults and from steps of the clock, and give up messages that were in flight. Then it is the
+     * present time.
+     *
+     * @param lease the longest one of these messages
+     */
+    void recover(Duration lease) {
+        if (lease.compareTo(RECOVERY) > 0) {
+            time.skip(lease);
+        }
         time.setClock(present().minus(RECOVERY));
         time.advance(RECOVERY);
     }
@@ -110,6 +125,7 @@ public final class TestQueueParts {
     void clear() {
         outboxes.forEach(VirtualOutbox::clear);
         memory.clear();
+        leases.clear();
         runs.clear();
     }
 }

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.test.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.delayqueue.Acknowledgment;
 import io.easykit.delayqueue.DelayQueueTemplate;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.DelayQueueCustomizer;
@@ -64,6 +65,9 @@ class SharedContextTests {
 
         @DelayListener(topic = "running")
         void running(String text) {}
+
+        @DelayListener(topic = "manual", lease = "10m", concurrency = "1")
+        void manual(String text, Acknowledgment acknowledgment) {}
 
         @DelayListener(topic = "short", lease = "5s")
         void shortLease(String text) {}
@@ -171,9 +175,30 @@ class SharedContextTests {
         assertThat(container("running").isPaused()).isFalse();
     }
 
-    /** The clock of a context that other test classes have used before is old. */
     @Test
     @Order(9)
+    void leavesAMessageOpen() {
+        template.send("manual", "never settled");
+
+        queue.runDue();
+
+        assertThat(queue).hasRunTimes("manual", 1);
+    }
+
+    /** The open message took the only permit of its listener, for a lease of 10 minutes. */
+    @Test
+    @Order(10)
+    void beginsWithoutOpenMessages() {
+        template.send("manual", "next");
+
+        queue.runDue();
+
+        assertThat(queue).hasRunTimes("manual", 1);
+    }
+
+    /** The clock of a context that other test classes have used before is old. */
+    @Test
+    @Order(11)
     void beginsAtThePresentTime() {
         queue.time().setClock(Instant.EPOCH);
 
