@@ -11,6 +11,7 @@ import io.easykit.cache.time.EngineTime;
 import io.easykit.delayqueue.time.VirtualTime;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -58,8 +59,13 @@ public final class TestEasyCacheAutoConfiguration {
         return parts.recorder();
     }
 
+    /** Null if the application or the test has replaced the cache, for example by a mock. */
     @Bean
-    EasyCacheTester easyCacheTester(TestCacheParts parts, EasyCacheEngine engine, ValueCodec codec) {
+    @Nullable EasyCacheTester easyCacheTester(TestCacheParts parts, ObjectProvider<EasyCacheEngine> cache, ValueCodec codec) {
+        EasyCacheEngine engine = cache.getIfAvailable();
+        if (engine == null) {
+            return null;
+        }
         boolean hasTransactions = ClassUtils.isPresent(TRANSACTIONS, getClass().getClassLoader());
         return parts.tester(engine, codec, () -> hasTransactions && ActiveTransaction.exists());
     }
