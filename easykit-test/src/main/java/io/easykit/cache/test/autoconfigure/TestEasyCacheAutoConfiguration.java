@@ -14,6 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
@@ -22,8 +23,12 @@ import org.springframework.core.env.Environment;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-/** The parts that {@link AutoConfigureTestEasyCache} puts in place of Redis and of real time. */
+/**
+ * The parts that {@link AutoConfigureTestEasyCache} puts in place of Redis and of real time. A child context uses those of its
+ * parent, which has the engine.
+ */
 @AutoConfiguration(before = EasyCacheAutoConfiguration.class)
+@ConditionalOnMissingBean(TestCacheParts.class)
 public final class TestEasyCacheAutoConfiguration {
 
     private static final String TRANSACTIONS =

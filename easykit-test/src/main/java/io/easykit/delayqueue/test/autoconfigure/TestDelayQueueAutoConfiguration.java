@@ -13,6 +13,7 @@ import io.easykit.delayqueue.time.VirtualTime;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
 import org.springframework.core.Ordered;
@@ -20,8 +21,12 @@ import org.springframework.core.annotation.Order;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-/** The parts that {@link AutoConfigureTestDelayQueue} puts in place of Redis and of real time. */
+/**
+ * The parts that {@link AutoConfigureTestDelayQueue} puts in place of Redis and of real time. A child context uses those of its
+ * parent, which has the engine.
+ */
 @AutoConfiguration(before = DelayQueueAutoConfiguration.class)
+@ConditionalOnMissingBean(TestQueueParts.class)
 public final class TestDelayQueueAutoConfiguration {
 
     private static final String TRANSACTIONS =
