@@ -48,14 +48,15 @@ import org.slf4j.LoggerFactory;
  *   <li>A dead letter that is in flight too, because a script failed half way, is left for later.
  * </ul>
  *
- * <p>Dead letters are ordered by their death, so mostly the latest are read: the last 100 at least, and those of the last ten
- * minutes, because the clock of a store may go back at a fail-over. All are read at the start, and then once an hour.
+ * <p>Dead letters are ordered by their death, so mostly the latest are read: the last 100 at least. The clock of a store may go
+ * back at a fail-over. So until no later death was seen for ten minutes, those of the ten minutes before the last one are read
+ * too. All are read at the start, and then once an hour.
  */
 final class DeadLetterRelay {
 
     private static final Logger log = LoggerFactory.getLogger(DeadLetterRelay.class);
 
-    static final Duration OVERLAP = Duration.ofMinutes(10);
+    private static final Duration OVERLAP = Duration.ofMinutes(10);
 
     private static final long FULL_PAUSE = TimeUnit.HOURS.toNanos(1);
 
@@ -124,6 +125,7 @@ final class DeadLetterRelay {
         private @Nullable Position page;
         private @Nullable Position pageBefore;
         private @Nullable Instant latest;
+        private long latestSeenAt; // of this node's clock, in ns
         private long fullAt;
         private boolean isBehind; // notices of an earlier pass over the dead letters were not stored
         private boolean hasMissed; // nor were some of the present pass
@@ -172,6 +174,7 @@ final class DeadLetterRelay {
             next = entry.position();
             if (latest == null || entry.diedAt().isAfter(latest)) {
                 latest = entry.diedAt();
+                latestSeenAt = engine.loops().nanos();
             }
         }
 
@@ -182,7 +185,7 @@ final class DeadLetterRelay {
                 fullAt = now + FULL_PAUSE;
                 next = null;
             } else {
-                next = earlier(pageBefore, overlap());
+                next = now - latestSeenAt < OVERLAP.toNanos() ? earlier(pageBefore, overlap()) : pageBefore;
             }
             isBehind = hasMissed || (isBehind && !isFull);
             hasMissed = false;
@@ -190,6 +193,7 @@ final class DeadLetterRelay {
             pageBefore = next;
         }
 
+        /** A clock that went back by less than ten minutes has passed the latest death again when they are over. */
         private @Nullable Position overlap() {
             return latest == null
                     ? null

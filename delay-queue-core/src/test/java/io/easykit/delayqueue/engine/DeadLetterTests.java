@@ -26,6 +26,7 @@ import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.support.DueTime;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -529,6 +530,33 @@ class DeadLetterTests {
         });
         queue.time.advance(Duration.ofSeconds(10));
         assertThat(calls).filteredOn("errors"::equals).hasSizeBetween(1, 3);
+    }
+
+    /** A burst is read again while the clock of the store may go back behind it, and no longer. */
+    @Test
+    void readsTheLastPageOnlyAfterTenMinutesWithoutDeaths() {
+        die(queue, IntStream.range(0, 600).mapToObj(i -> "m" + i).toArray(String[]::new));
+        listen();
+        queue.time.advance(Duration.ofMinutes(2));
+        assertThat(seen).hasSize(600);
+        assertThat(pagesOfARound()).isEqualTo(7);
+
+        queue.time.advance(Duration.ofMinutes(9));
+        assertThat(pagesOfARound()).as("the last 100, and an empty page").isEqualTo(2);
+
+        queue.time.pass(Duration.ofMinutes(65)); // with the round that reads all
+        queue.time.advance(MINUTE);
+        assertThat(pagesOfARound()).isEqualTo(2);
+
+        die(queue, "late");
+        queue.time.advance(Duration.ofSeconds(20));
+        assertThat(seenIds()).hasSize(601).contains("late");
+    }
+
+    private int pagesOfARound() {
+        queue.line.takeCalls();
+        queue.time.advance(Duration.ofSeconds(10));
+        return Collections.frequency(queue.line.takeCalls(), "errors");
     }
 
     @Test
