@@ -53,13 +53,13 @@ final class CacheDeclarations {
      * @param clusterIds ids of the configured Redis clusters; empty if they are unknown
      * @param problems returns the reason why values of a type cannot be restored, or null
      * @param parent declarations of the parent context; null if there is none
-     * @param hidden names of beans that do not exist yet and whose class is unknown until then
+     * @param unknown beans whose annotations are unknown
      */
     record Surroundings(
             Set<String> clusterIds,
             Function<Type, @Nullable String> problems,
             @Nullable CacheDeclarations parent,
-            Set<String> hidden) {}
+            UnknownBeans unknown) {}
 
     /** Adds the cache of a method. */
     void declare(CachedMethod where, CacheSpec<?> spec, List<String> keys) {
@@ -156,7 +156,8 @@ final class CacheDeclarations {
     /** Returns one line for each update of a cache that only another application declares. */
     Set<String> describeExternal() {
         return updates.stream()
-                .filter(update -> find(update.name()) == null)
+                .filter(update -> find(update.name()) == null
+                        && settings.externalPrefixes().contains(update.name().prefix()))
                 .map(this::describeExternal)
                 .collect(Collectors.toCollection(TreeSet::new));
     }
@@ -241,6 +242,17 @@ final class CacheDeclarations {
         if (find(name) != null || settings.externalPrefixes().contains(name.prefix())) {
             return;
         }
+        if (!around.unknown.replaced().isEmpty()) {
+            log.warn(
+                    "easy-cache: {} updates '{}', but no @Cacheable with that prefix was found. It may be on a class that"
+                            + " one of the beans {} replaces: they are mocks or other registered instances. Otherwise"
+                            + " correct the prefix: without these beans the start fails. If another application caches it,"
+                            + " or to be rid of this line, add it to easy-cache.external-prefixes.",
+                    update.where().shortName(),
+                    name.prefix(),
+                    around.unknown.replaced());
+            return;
+        }
         Set<CacheName> all = names();
         Set<String> clusters = all.stream()
                 .filter(declared -> declared.prefix().equals(name.prefix()))
@@ -260,15 +272,7 @@ final class CacheDeclarations {
                                 + "', so nothing would be invalidated; known are " + known,
                         "Correct the prefix. If another application caches it, add it to easy-cache.external-prefixes."
                                 + " If it is the prefix of a CacheSpec, define that as a bean."
-                                + remedyFor(around.hidden));
-    }
-
-    private static String remedyFor(Set<String> hidden) {
-        return hidden.isEmpty()
-                ? ""
-                : " If its @Cacheable is on one of the beans " + new TreeSet<>(hidden) + ", whose class is"
-                        + " unknown" + " before they are created, declare that class as the return type of the"
-                        + " @Bean method.";
+                                + around.unknown.remedy());
     }
 
     private void requireSameParts(DeclaredUpdate update) {

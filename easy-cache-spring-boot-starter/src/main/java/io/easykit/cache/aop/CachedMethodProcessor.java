@@ -2,11 +2,9 @@ package io.easykit.cache.aop;
 
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.EasyCache;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,11 +26,8 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.annotation.AnnotatedBeanDefinition;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.type.MethodMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -51,6 +46,7 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     private final boolean running;
     private final Set<Class<?>> seen = ConcurrentHashMap.newKeySet();
     private final Set<Class<?>> annotated = ConcurrentHashMap.newKeySet();
+    private final Set<String> initialized = ConcurrentHashMap.newKeySet();
     private final Set<String> specs = ConcurrentHashMap.newKeySet();
     private final List<InvalidCacheDeclarationException> problems = new CopyOnWriteArrayList<>();
     private volatile boolean complete;
@@ -91,6 +87,9 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
 
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
+        if (!complete) {
+            initialized.add(beanName);
+        }
         if (bean instanceof CacheSpec<?> spec) {
             declare(beanName, spec);
         } else {
@@ -125,8 +124,9 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         }
         Knowledge known = knowledge.get();
         List<InvalidCacheDeclarationException> all = new ArrayList<>(problems);
-        all.addAll(
-                notFollowing(problems, methods.get().complete(known.clusterIds, known.problemWith, hidden(factory))));
+        UnknownBeans unknown = UnknownBeans.of(factory, initialized, name -> typeOf(factory, name));
+        initialized.clear();
+        all.addAll(notFollowing(problems, methods.get().complete(known.clusterIds, known.problemWith, unknown)));
         return all;
     }
 
@@ -195,27 +195,6 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                 .filter(problem -> CacheAnnotations.updateCache(problem.method(), problem.beanType()).stream()
                         .noneMatch(annotation -> prefixes.contains(annotation.getString("prefix"))))
                 .toList();
-    }
-
-    /** Returns beans whose class is unknown until they are created: their factory method returns an abstract type. */
-    private Set<String> hidden(ConfigurableListableBeanFactory factory) {
-        Set<String> hidden = new LinkedHashSet<>();
-        for (String name : factory.getBeanDefinitionNames()) {
-            Class<?> type = factory.containsSingleton(name) ? null : typeOf(factory, name);
-            if (type != null
-                    && Modifier.isAbstract(type.getModifiers())
-                    && !type.getName().startsWith("org.springframework.")
-                    && !isAutoConfigured(factory.getBeanDefinition(name))) {
-                hidden.add(name);
-            }
-        }
-        return hidden;
-    }
-
-    private static boolean isAutoConfigured(BeanDefinition definition) {
-        MethodMetadata method =
-                definition instanceof AnnotatedBeanDefinition annotated ? annotated.getFactoryMethodMetadata() : null;
-        return method != null && method.getDeclaringClassName().contains("AutoConfiguration");
     }
 
     private void declare(String beanName, CacheSpec<?> spec) {

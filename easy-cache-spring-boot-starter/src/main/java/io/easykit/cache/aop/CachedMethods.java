@@ -207,14 +207,14 @@ public final class CachedMethods {
      *
      * @param clusterIds ids of the configured Redis clusters; empty if they are unknown, as with a mock of the cache
      * @param problemWith returns the reason why values of a type cannot be restored, or null
-     * @param hidden names of beans that do not exist yet and whose class is unknown until then
+     * @param unknown beans whose annotations are unknown
      * @return problems: an update of an entry that is not cached, an unknown cluster, or a type that cannot be restored
      */
     List<InvalidCacheDeclarationException> complete(
-            Set<String> clusterIds, Function<Type, @Nullable String> problemWith, Set<String> hidden) {
+            Set<String> clusterIds, Function<Type, @Nullable String> problemWith, UnknownBeans unknown) {
         CachedMethods parent = parent();
         return declarations.complete(new CacheDeclarations.Surroundings(
-                clusterIds, problemWith, parent == null ? null : parent.declarations, hidden));
+                clusterIds, problemWith, parent == null ? null : parent.declarations, unknown));
     }
 
     /** Logs the declared caches, and settings without effect, after a successful start. */

@@ -117,7 +117,7 @@ class ValueTypesIntegrationTests {
         ReadOperation operation;
         try {
             operation = methods.read(method, ValueZoo.class);
-            if (!methods.complete(cache.clusterIds(), cache::problemWith, Set.of())
+            if (!methods.complete(cache.clusterIds(), cache::problemWith, new UnknownBeans(Set.of(), Set.of()))
                     .isEmpty()) {
                 return Verdict.AT_START;
             }
