@@ -5,13 +5,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.PropertyName;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
-import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.ser.BeanPropertyWriter;
 import tools.jackson.databind.ser.impl.PropertySerializerMap;
 
@@ -56,10 +54,13 @@ final class DeclaredProperty extends BeanPropertyWriter {
     @Override
     protected ValueSerializer<Object> _findAndAddDynamic(
             PropertySerializerMap known, Class<?> type, SerializationContext context) {
-        if (addsFields(type)) {
-            requireNothingIsCut(type, context);
+        String loss = addsFields(type) ? findLoss(type, context) : null;
+        if (loss == null) {
+            return super._findAndAddDynamic(known, type, context);
         }
-        return super._findAndAddDynamic(known, type, context);
+        ValueSerializer<Object> refusal = new Refusal(getType(), loss);
+        _dynamicSerializers = known.newWith(type, refusal);
+        return refusal;
     }
 
     private boolean addsFields(Class<?> type) {
@@ -72,18 +73,18 @@ final class DeclaredProperty extends BeanPropertyWriter {
                         && !field.getName().contains("$"));
     }
 
-    private void requireNothingIsCut(Class<?> type, SerializationContext context) {
+    private @Nullable String findLoss(Class<?> type, SerializationContext context) {
         ValueSerializer<?> writer = context.findPrimaryPropertySerializer(type, this);
         Set<String> cut = names(writer);
         cut.removeAll(names(context.findPrimaryPropertySerializer(getType(), this)));
         cut.removeIf(reader::hasProperty);
-        if (LossCheck.isOrdinary(writer) && !cut.isEmpty()) {
-            Class<?> declared = getType().getRawClass();
-            String loss = "a " + type.getName() + " would arrive as a " + declared.getName() + ", without its "
-                    + String.join(", ", cut) + ". Declare the property as " + type.getSimpleName() + ", or annotate "
-                    + declared.getSimpleName() + " with @JsonTypeInfo";
-            throw InvalidDefinitionException.from((@Nullable JsonGenerator) null, loss, getType());
+        if (!LossCheck.isOrdinary(writer) || cut.isEmpty()) {
+            return null;
         }
+        Class<?> declared = getType().getRawClass();
+        return "a " + type.getName() + " would arrive as a " + declared.getName() + ", without its "
+                + String.join(", ", cut) + ". Declare the property as " + type.getSimpleName() + ", or annotate "
+                + declared.getSimpleName() + " with @JsonTypeInfo";
     }
 
     private static Set<String> names(ValueSerializer<?> serializer) {

@@ -2,9 +2,7 @@ package io.easykit.delayqueue.jackson;
 
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationConfig;
@@ -12,7 +10,6 @@ import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.deser.ValueInstantiator;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
-import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.BeanPropertyWriter;
@@ -21,8 +18,8 @@ import tools.jackson.databind.ser.UnrolledBeanSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
 /**
- * Refuses a class whose JSON would lack a part of its state. Jackson makes the serializer of a class once, so the check runs at the
- * first payload that contains the class, whatever its values, and costs nothing later.
+ * Refuses a class whose JSON would lack a part of its state. Jackson makes the serializer of a class once, so the check runs once for
+ * each class, whatever the values, and costs nothing later.
  *
  * <p>Only beans that Jackson writes and reads by their properties are checked. A class that Jackson cannot read is not: its
  * receivers have another type.
@@ -66,9 +63,10 @@ final class LossCheck extends ValueSerializerModifier {
     public ValueSerializer<?> modifySerializer(
             SerializationConfig config, BeanDescription.Supplier type, ValueSerializer<?> serializer) {
         if (isOrdinary(serializer) && !StateOfBean.isForeign(type.getBeanClass())) {
-            findReader(type.getType())
-                    .flatMap(reader -> Optional.ofNullable(new StateOfBean(config, type.get(), reader).findLoss()))
-                    .ifPresent(loss -> refuse(type.getType(), loss));
+            return findReader(type.getType())
+                    .map(reader -> new StateOfBean(config, type.get(), reader).findLoss())
+                    .<ValueSerializer<?>>map(loss -> new Refusal(type.getType(), loss))
+                    .orElse(serializer);
         }
         return serializer;
     }
@@ -92,9 +90,5 @@ final class LossCheck extends ValueSerializerModifier {
         return (creator.canCreateUsingDefault() || creator.canCreateFromObjectWith())
                 && !creator.canCreateUsingDelegate()
                 && !creator.canCreateUsingArrayDelegate();
-    }
-
-    private static void refuse(JavaType type, String loss) {
-        throw InvalidDefinitionException.from((@Nullable JsonGenerator) null, loss, type);
     }
 }
