@@ -2,22 +2,23 @@ package io.easykit.delayqueue.jackson;
 
 import com.fasterxml.jackson.annotation.JsonProperty.Access;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.AnnotationIntrospector;
 import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.PropertyName;
 import tools.jackson.databind.SerializationConfig;
 import tools.jackson.databind.deser.SettableBeanProperty;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
@@ -56,14 +57,13 @@ final class StateOfBean {
     private final AnnotatedClass type;
     private final BeanDeserializerBase reader;
 
-    /** By their names in Java. */
-    private final Map<String, AnnotatedField> fields = new HashMap<>();
+    /** Properties by their names in the JSON. */
+    private final Map<String, BeanPropertyDefinition> written = new HashMap<>();
 
-    /** Names in the JSON. */
-    private final Set<String> written = new HashSet<>();
+    /** Names in the JSON of the ids of types and objects. */
+    private final Set<String> ids = new HashSet<>();
 
-    /** Names in Java of the properties that are written or read. */
-    private final Set<String> known = new HashSet<>();
+    private final Map<String, SettableBeanProperty> read = new LinkedHashMap<>();
 
     StateOfBean(SerializationConfig config, BeanDescription bean, BeanDeserializerBase reader) {
         this.config = config;
@@ -71,18 +71,16 @@ final class StateOfBean {
         this.bean = bean;
         this.type = bean.getClassInfo();
         this.reader = reader;
-        type.fields().forEach(field -> fields.put(field.getName(), field));
         for (BeanPropertyDefinition property : bean.findProperties()) {
-            written.add(property.getName());
-            known.add(property.getInternalName());
+            written.put(property.getName(), property);
             addTypeId(property.getAccessor());
         }
         addTypeId(type);
-        reader.properties().forEachRemaining(property -> known.add(nameInJava(property)));
-        reader.creatorProperties().forEachRemaining(property -> known.add(nameInJava(property)));
         if (bean.getObjectIdInfo() != null) {
-            written.add(bean.getObjectIdInfo().getPropertyName().getSimpleName());
+            ids.add(bean.getObjectIdInfo().getPropertyName().getSimpleName());
         }
+        reader.creatorProperties().forEachRemaining(property -> read.put(property.getName(), property));
+        reader.properties().forEachRemaining(property -> read.put(property.getName(), property));
     }
 
     static boolean isForeign(Class<?> type) {
@@ -90,9 +88,9 @@ final class StateOfBean {
     }
 
     private void addTypeId(@Nullable Annotated annotated) {
-        JsonTypeInfo.Value ids = annotated == null ? null : annotations.findPolymorphicTypeInfo(config, annotated);
-        if (ids != null && ids.getPropertyName() != null) {
-            written.add(ids.getPropertyName());
+        JsonTypeInfo.Value info = annotated == null ? null : annotations.findPolymorphicTypeInfo(config, annotated);
+        if (info != null && info.getPropertyName() != null) {
+            ids.add(info.getPropertyName());
         }
     }
 
@@ -103,9 +101,9 @@ final class StateOfBean {
                 || config.getDefaultPropertyInclusions(type.getRawType(), type).getIncluded() != null) {
             return null;
         }
-        String name = findUnwrittenProperty();
+        String name = findLostField();
         if (name == null) {
-            name = findUnwrittenField();
+            name = findLostParameter();
         }
         return name == null
                 ? null
@@ -117,70 +115,124 @@ final class StateOfBean {
                         + " yours by a mix-in of the mapper";
     }
 
-    /** A property that is read and never written, such as the parameter isUrgent if the getter isUrgent() writes urgent. */
-    private @Nullable String findUnwrittenProperty() {
-        for (Iterator<SettableBeanProperty> all = reader.properties(); all.hasNext(); ) {
-            SettableBeanProperty property = all.next();
-            String name = nameInJava(property);
-            if (!isWritten(property) && isState(property, name) && !isLeftOut(property, name)) {
-                return name;
+    /**
+     * A property without a field may restore one lost field of any other name. So there is a loss if more fields are lost than there are
+     * such properties.
+     */
+    private @Nullable String findLostField() {
+        List<AnnotatedField> lost = new ArrayList<>();
+        for (AnnotatedField field : type.fields()) {
+            if (!isRestored(field) && holdsState(field) && !isLeftOut(field)) {
+                lost.add(field);
+            }
+        }
+        for (AnnotatedField field : lost) {
+            if (lost.size() > othersThatMayRestore(field)) {
+                return field.getName();
             }
         }
         return null;
+    }
+
+    private boolean isRestored(AnnotatedField field) {
+        String name = JavaNames.lower(field.getName());
+        return ids.contains(field.getName())
+                || written.values().stream()
+                        .anyMatch(property -> name.equals(JavaNames.lower(property.getInternalName())))
+                || restored().anyMatch(property -> isOf(property, field));
+    }
+
+    /** Properties that are written and read. */
+    private Stream<SettableBeanProperty> restored() {
+        return read.values().stream().filter(this::isWritten);
     }
 
     private boolean isWritten(SettableBeanProperty property) {
-        return written.contains(property.getName())
-                || property.findAliases(config).stream().anyMatch(alias -> written.contains(alias.getSimpleName()));
+        return namesInJson(property).anyMatch(name -> written.containsKey(name) || ids.contains(name));
     }
 
-    /** A setter, or a parameter with a name of its own, may only be there for the messages of an older version. */
-    private boolean isState(SettableBeanProperty property, String name) {
-        boolean hasField = fields.containsKey(name);
-        if (!(property.getMember() instanceof AnnotatedParameter parameter)) {
-            return hasField;
-        }
-        if (bean.findDefaultConstructor() != null) {
-            // A bean: after the constructor a setter may restore what a parameter of another name sets.
-            return hasField && !hasPropertiesWithOtherFields();
-        }
-        return hasField || annotations.findNameForDeserialization(config, parameter) == null;
+    private Stream<String> namesInJson(SettableBeanProperty property) {
+        Stream<String> aliases = property.findAliases(config).stream().map(PropertyName::getSimpleName);
+        return Stream.concat(Stream.of(property.getName()), aliases);
     }
 
-    private boolean isLeftOut(SettableBeanProperty property, String name) {
+    private boolean isOf(SettableBeanProperty property, AnnotatedField field) {
+        return !Collections.disjoint(namesInJava(property), JavaNames.ofField(field.getName()));
+    }
+
+    private Set<String> namesInJava(SettableBeanProperty property) {
+        Set<String> names = new HashSet<>(Set.of(JavaNames.lower(property.getName())));
+        if (property.getMember() != null) {
+            names.addAll(JavaNames.of(property.getMember()));
+        }
+        BeanPropertyDefinition getter = written.get(property.getName());
+        if (getter != null) {
+            names.add(JavaNames.lower(getter.getInternalName()));
+        }
+        return names;
+    }
+
+    /** What a parameter of a bean's other constructor takes, only a setter or a field restores. What else is read is lost. */
+    private long othersThatMayRestore(AnnotatedField field) {
+        List<SettableBeanProperty> readers =
+                unwritten().filter(property -> isNamedAs(property, field)).toList();
+        Stream<SettableBeanProperty> others = restored().filter(this::hasNoField);
+        if (readers.isEmpty()) {
+            return others.count();
+        }
+        return isBean() && readers.stream().allMatch(StateOfBean::isParameter)
+                ? others.filter(property -> !isParameter(property)).count()
+                : 0;
+    }
+
+    private Stream<SettableBeanProperty> unwritten() {
+        return read.values().stream().filter(property -> !isWritten(property));
+    }
+
+    private boolean isNamedAs(SettableBeanProperty property, AnnotatedField field) {
+        return namesInJava(property).contains(JavaNames.lower(field.getName()));
+    }
+
+    private static boolean isParameter(SettableBeanProperty property) {
+        return property.getMember() instanceof AnnotatedParameter;
+    }
+
+    /** After the default constructor, setters may restore what a parameter of another name sets. */
+    private boolean isBean() {
+        return bean.findDefaultConstructor() != null;
+    }
+
+    /** A property of a superclass that is not the application's has its field there. */
+    private boolean hasNoField(SettableBeanProperty property) {
+        BeanPropertyDefinition getter = written.get(property.getName());
+        return getter != null
+                && !isForeign(getter.getAccessor().getDeclaringClass())
+                && fields().noneMatch(field -> isOf(property, field));
+    }
+
+    private Stream<AnnotatedField> fields() {
+        return StreamSupport.stream(type.fields().spliterator(), false);
+    }
+
+    /**
+     * A parameter that no field has the name of, and that is never written. One with a name by annotation may only be there for the
+     * messages of an older version.
+     */
+    private @Nullable String findLostParameter() {
+        return unwritten()
+                .filter(property -> property.getMember() instanceof AnnotatedParameter parameter
+                        && !isBean()
+                        && annotations.findNameForDeserialization(config, parameter) == null)
+                .filter(property -> !isLeftOut(property) && fields().noneMatch(field -> isNamedAs(property, field)))
+                .map(SettableBeanProperty::getName)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isLeftOut(SettableBeanProperty property) {
         return property.getInjectableValueId() != null
                 || property.isIgnorable()
-                || (property.getMember() != null && isOneWay(property.getMember()))
-                || isLeftOut(name);
-    }
-
-    private static String nameInJava(SettableBeanProperty property) {
-        if (property.getMember() instanceof AnnotatedParameter parameter
-                && parameter.getOwner().getAnnotated() instanceof java.lang.reflect.Executable creator) {
-            Parameter declared = creator.getParameters()[parameter.getIndex()];
-            return declared.isNamePresent() ? declared.getName() : property.getName();
-        }
-        return property.getMember() instanceof AnnotatedField field ? field.getName() : property.getName();
-    }
-
-    private @Nullable String findUnwrittenField() {
-        if (hasPropertiesWithOtherFields()) {
-            return null; // a field of another name may be the one of a property
-        }
-        for (AnnotatedField field : type.fields()) {
-            String name = field.getName();
-            if (!known.contains(name) && holdsState(field) && !isLeftOut(name)) {
-                return name;
-            }
-        }
-        return null;
-    }
-
-    /** Properties that are written and read, and have no field of their name. */
-    private boolean hasPropertiesWithOtherFields() {
-        return bean.findProperties().stream()
-                .anyMatch(property ->
-                        !fields.containsKey(property.getInternalName()) && reader.hasProperty(property.getName()));
+                || (property.getMember() != null && isOneWay(property.getMember()));
     }
 
     /** Final fields that no constructor is given are computed by it, so the receiver has them too. */
@@ -202,40 +254,33 @@ final class StateOfBean {
         return isContainer && !reader.creatorProperties().hasNext();
     }
 
-    private static boolean isGiven(AnnotatedField field) {
-        return Stream.of(field.getDeclaringClass().getDeclaredConstructors())
-                .flatMap(StateOfBean::parameters)
-                .anyMatch(field.getName()::equals);
+    private boolean isGiven(AnnotatedField field) {
+        return read.values().stream().anyMatch(property -> isNamedAs(property, field))
+                || Stream.of(field.getDeclaringClass().getDeclaredConstructors())
+                        .flatMap(constructor -> Stream.of(constructor.getParameters()))
+                        .anyMatch(parameter -> parameter.getName().equals(field.getName()));
     }
 
-    private static Stream<String> parameters(Constructor<?> constructor) {
-        return Stream.of(constructor.getParameters()).map(Parameter::getName);
+    private boolean isLeftOut(AnnotatedField field) {
+        return Modifier.isTransient(field.getModifiers())
+                || isOneWay(field)
+                || isOfIgnoredType(field)
+                || isIgnored(field.getName())
+                || read.values().stream().anyMatch(property -> isNamedAs(property, field) && isLeftOut(property));
     }
 
-    private boolean isLeftOut(String name) {
-        AnnotatedField field = fields.get(name);
-        return isIgnored(name)
-                || (field != null
-                        && (Modifier.isTransient(field.getModifiers()) || isOneWay(field) || isOfIgnoredType(field)));
+    private boolean isIgnored(String field) {
+        Set<String> names = JavaNames.ofField(field);
+        return Stream.concat(
+                                bean.getIgnoredPropertyNames().stream(),
+                                config.getDefaultPropertyIgnorals(type.getRawType(), type).getIgnored().stream())
+                        .anyMatch(name -> names.contains(JavaNames.lower(name)))
+                || accessors(names).anyMatch(this::isOneWay);
     }
 
-    private boolean isIgnored(String name) {
-        return bean.getIgnoredPropertyNames().contains(name)
-                || config.getDefaultPropertyIgnorals(type.getRawType(), type)
-                        .getIgnored()
-                        .contains(name)
-                || accessors(name).anyMatch(this::isOneWay);
-    }
-
-    private Stream<AnnotatedMethod> accessors(String name) {
-        String end = name.toLowerCase(Locale.ROOT);
-        Stream.Builder<AnnotatedMethod> accessors = Stream.builder();
-        for (AnnotatedMethod method : type.memberMethods()) {
-            if (method.getName().toLowerCase(Locale.ROOT).endsWith(end)) {
-                accessors.add(method);
-            }
-        }
-        return accessors.build();
+    private Stream<AnnotatedMethod> accessors(Set<String> names) {
+        return StreamSupport.stream(type.memberMethods().spliterator(), false)
+                .filter(method -> !Collections.disjoint(JavaNames.ofMethod(method.getName()), names));
     }
 
     private boolean isOfIgnoredType(AnnotatedField field) {

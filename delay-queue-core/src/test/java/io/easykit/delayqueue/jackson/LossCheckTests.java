@@ -254,7 +254,7 @@ class LossCheckTests {
     static final class Bean {
 
         private boolean isUrgent;
-        private String internal = "";
+        private transient String internal = "";
 
         Bean() {}
 

@@ -1,0 +1,309 @@
+package io.easykit.delayqueue.jackson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.math.BigDecimal;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.annotation.JsonDeserialize;
+import tools.jackson.databind.annotation.JsonNaming;
+import tools.jackson.databind.annotation.JsonPOJOBuilder;
+
+/** Which field belongs to which property, whatever their names. */
+@SuppressWarnings({"unused", "FieldCanBeFinal", "IdentifierName", "MemberName"}) // what applications send
+class LossCheckFieldsTests {
+
+    private final JacksonPayloadCodec codec = new JacksonPayloadCodec();
+
+    /** {@code isValid} ends with {@code id}. */
+    static final class Paid {
+
+        private String id = "";
+        private boolean paid;
+
+        public boolean getPaid() {
+            return paid;
+        }
+
+        public void setPaid(boolean paid) {
+            this.paid = paid;
+        }
+
+        @JsonIgnore
+        public boolean isValid() {
+            return paid && !id.isEmpty();
+        }
+    }
+
+    static final class Person {
+
+        private final String name;
+        private final int age;
+
+        public Person(String name, int age) {
+            this.name = name;
+            this.age = age;
+        }
+
+        public String getName() {
+            return name;
+        }
+
+        @JsonIgnore
+        public int getPercentage() {
+            return age / 100;
+        }
+    }
+
+    /** As an entity. The field {@code _note} belongs to another property. */
+    static class Entity {
+
+        private String id = "";
+        private boolean isUrgent;
+        private @Nullable String _note;
+
+        protected Entity() {}
+
+        @JsonCreator
+        public Entity(@JsonProperty("id") String id, @JsonProperty("isUrgent") boolean isUrgent) {
+            this.id = id;
+            this.isUrgent = isUrgent;
+        }
+
+        public String getId() {
+            return id;
+        }
+
+        public boolean isUrgent() {
+            return isUrgent;
+        }
+
+        public @Nullable String getNote() {
+            return _note;
+        }
+
+        public void setNote(@Nullable String note) {
+            _note = note;
+        }
+    }
+
+    static final class Data {
+
+        private boolean isActive;
+        private int mCount;
+        private int amount;
+
+        public boolean isActive() {
+            return isActive;
+        }
+
+        public void setActive(boolean active) {
+            isActive = active;
+        }
+
+        public int getCount() {
+            return mCount;
+        }
+
+        public void setCount(int count) {
+            mCount = count;
+        }
+    }
+
+    /** More fields than properties that could restore them. */
+    static final class Values {
+
+        private Map<String, Object> values = new HashMap<>();
+        private int amount;
+
+        public @Nullable Object getId() {
+            return values.get("id");
+        }
+
+        public void setId(Object id) {
+            values.put("id", id);
+        }
+    }
+
+    static final class Price {
+
+        private final String id;
+        private final int amount;
+
+        @JsonCreator
+        Price(@JsonProperty("id") String id, @JsonProperty("amount") int cents) {
+            this.id = id;
+            this.amount = cents;
+        }
+
+        public String getId() {
+            return id;
+        }
+    }
+
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    @JsonDeserialize(builder = SnakeBuilt.Builder.class)
+    static final class SnakeBuilt {
+
+        private final boolean isVeryUrgent;
+
+        private SnakeBuilt(Builder builder) {
+            isVeryUrgent = builder.isVeryUrgent;
+        }
+
+        public boolean isVeryUrgent() {
+            return isVeryUrgent;
+        }
+
+        @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+        @JsonPOJOBuilder(withPrefix = "")
+        static final class Builder {
+
+            private boolean isVeryUrgent;
+
+            public Builder isVeryUrgent(boolean value) {
+                isVeryUrgent = value;
+                return this;
+            }
+
+            public SnakeBuilt build() {
+                return new SnakeBuilt(this);
+            }
+        }
+    }
+
+    static final class Fault extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private int code;
+
+        @JsonCreator
+        Fault(@JsonProperty("message") String message) {
+            super(message);
+        }
+    }
+
+    static List<Object> lossy() {
+        return List.of(
+                new Paid(),
+                new Person("a", 7),
+                new Entity("1", true),
+                new Data(),
+                new Values(),
+                new Price("1", 500),
+                new SnakeBuilt.Builder().isVeryUrgent(true).build(),
+                new Fault("late"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("lossy")
+    void refusesAFieldThatNoPropertyRestores(Object payload) {
+        assertThatThrownBy(() -> codec.encode(payload)).hasMessageContaining("would lack its property");
+    }
+
+    static final class Scripts {
+
+        private String 姓名 = "";
+        private String _secret = "";
+
+        @JsonIgnore
+        public String get姓名() {
+            return 姓名;
+        }
+
+        @JsonIgnore
+        public String getSecret() {
+            return _secret;
+        }
+
+        public int getSize() {
+            return 0;
+        }
+    }
+
+    /** The parameter of the creator restores the field. */
+    static final class Money {
+
+        private final long cents;
+
+        private Money(long cents) {
+            this.cents = cents;
+        }
+
+        @JsonCreator
+        static Money of(@JsonProperty("amount") BigDecimal amount) {
+            return new Money(amount.movePointRight(2).longValueExact());
+        }
+
+        @JsonProperty("amount")
+        BigDecimal amount() {
+            return BigDecimal.valueOf(cents, 2);
+        }
+    }
+
+    static final class Short {
+
+        private String n;
+
+        @JsonCreator
+        Short(@JsonProperty("name") String n) {
+            this.n = n;
+        }
+
+        public String getName() {
+            return n;
+        }
+    }
+
+    /** As {@link Data}, and a setter of another name restores the amount. */
+    static class Cents {
+
+        private boolean isActive;
+        private int amount;
+
+        public Cents() {}
+
+        public Cents(boolean isActive, int amount) {
+            this.isActive = isActive;
+            this.amount = amount;
+        }
+
+        public boolean isActive() {
+            return isActive;
+        }
+
+        public void setActive(boolean active) {
+            isActive = active;
+        }
+
+        public int getCents() {
+            return amount;
+        }
+
+        public void setCents(int cents) {
+            amount = cents;
+        }
+    }
+
+    static List<Object> complete() {
+        return List.of(new Scripts(), Money.of(BigDecimal.ONE), new Short("a"), new Cents(true, 5));
+    }
+
+    @ParameterizedTest
+    @MethodSource("complete")
+    void takesAFieldThatAPropertyOfAnotherNameRestores(Object payload) {
+        Object read = codec.decode(codec.encode(payload), payload.getClass());
+
+        assertThat(read).usingRecursiveComparison().isEqualTo(payload);
+    }
+}
