@@ -97,12 +97,11 @@ final class StateOfBean {
     /** Returns what a receiver of this class would miss, and the remedy; null if there is nothing. */
     @Nullable String findLoss() {
         if (bean.findAnyGetter() != null
-                || reader.hasAnySetter()
                 || config.getDefaultPropertyInclusions(type.getRawType(), type).getIncluded() != null) {
             return null;
         }
         String name = findLostField();
-        if (name == null) {
+        if (name == null && !reader.hasAnySetter()) {
             name = findLostParameter();
         }
         return name == null
@@ -263,6 +262,7 @@ final class StateOfBean {
 
     private boolean isLeftOut(AnnotatedField field) {
         return Modifier.isTransient(field.getModifiers())
+                || (reader.hasAnySetter() && Map.class.isAssignableFrom(field.getRawType()))
                 || isOneWay(field)
                 || isOfIgnoredType(field)
                 || isIgnored(field.getName())

@@ -3,6 +3,7 @@ package io.easykit.delayqueue.jackson;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.annotation.JsonAnySetter;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
@@ -181,6 +182,23 @@ class LossCheckFieldsTests {
         }
     }
 
+    static final class Tolerant {
+
+        private String id = "";
+        private int amount;
+
+        public String getId() {
+            return id;
+        }
+
+        public void setId(String id) {
+            this.id = id;
+        }
+
+        @JsonAnySetter
+        public void ignore(String name, Object value) {}
+    }
+
     static final class Fault extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -202,6 +220,7 @@ class LossCheckFieldsTests {
                 new Values(),
                 new Price("1", 500),
                 new SnakeBuilt.Builder().isVeryUrgent(true).build(),
+                new Tolerant(),
                 new Fault("late"));
     }
 
@@ -295,8 +314,29 @@ class LossCheckFieldsTests {
         }
     }
 
+    static final class Collecting {
+
+        private final String id;
+        private Map<String, Object> others = new HashMap<>();
+
+        @JsonCreator
+        Collecting(@JsonProperty("id") String id) {
+            this.id = id;
+        }
+
+        public String getId() {
+            return id;
+        }
+
+        @JsonAnySetter
+        public void add(String name, Object value) {
+            others.put(name, value);
+        }
+    }
+
     static List<Object> complete() {
-        return List.of(new Scripts(), Money.of(BigDecimal.ONE), new Short("a"), new Cents(true, 5));
+        return List.of(
+                new Scripts(), Money.of(BigDecimal.ONE), new Short("a"), new Cents(true, 5), new Collecting("1"));
     }
 
     @ParameterizedTest
