@@ -1,5 +1,7 @@
 package io.easykit.delayqueue.jackson;
 
+import java.util.Calendar;
+import java.util.Date;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
@@ -16,6 +18,7 @@ import tools.jackson.databind.ser.BeanPropertyWriter;
 import tools.jackson.databind.ser.BeanSerializer;
 import tools.jackson.databind.ser.UnrolledBeanSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
+import tools.jackson.databind.ser.jdk.JDKKeySerializers;
 
 /**
  * Refuses a class whose JSON would lack a part of its state. Jackson makes the serializer of a class once, so the check runs once for
@@ -69,6 +72,22 @@ final class LossCheck extends ValueSerializerModifier {
                     .orElse(serializer);
         }
         return serializer;
+    }
+
+    @Override
+    public ValueSerializer<?> modifyKeySerializer(
+            SerializationConfig config, JavaType type, BeanDescription.Supplier key, ValueSerializer<?> serializer) {
+        return serializer.getClass() == JDKKeySerializers.Default.class && isOfApplication(type)
+                ? new TextKey(type, readers)
+                : serializer;
+    }
+
+    /** Dates and arrays of bytes have a text of their own. */
+    private static boolean isOfApplication(JavaType key) {
+        return !key.isArrayType()
+                && !key.isTypeOrSubTypeOf(Date.class)
+                && !key.isTypeOrSubTypeOf(Calendar.class)
+                && !StateOfBean.isForeign(key.getRawClass());
     }
 
     static boolean isOrdinary(ValueSerializer<?> serializer) {
