@@ -2,6 +2,7 @@ package io.easykit.delayqueue.jackson;
 
 import com.fasterxml.jackson.annotation.JsonProperty.Access;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -255,9 +256,18 @@ final class StateOfBean {
 
     private boolean isGiven(AnnotatedField field) {
         return read.values().stream().anyMatch(property -> isNamedAs(property, field))
-                || Stream.of(field.getDeclaringClass().getDeclaredConstructors())
+                || constructors(field.getDeclaringClass())
                         .flatMap(constructor -> Stream.of(constructor.getParameters()))
                         .anyMatch(parameter -> parameter.getName().equals(field.getName()));
+    }
+
+    /** None, if one of them has a parameter whose class is absent. */
+    private static Stream<Constructor<?>> constructors(Class<?> type) {
+        try {
+            return Stream.of(type.getDeclaredConstructors());
+        } catch (LinkageError absent) {
+            return Stream.empty();
+        }
     }
 
     private boolean isLeftOut(AnnotatedField field) {

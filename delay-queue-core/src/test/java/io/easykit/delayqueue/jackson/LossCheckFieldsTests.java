@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jackson;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,11 +8,15 @@ import com.fasterxml.jackson.annotation.JsonAnySetter;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.io.IOException;
+import java.io.InputStream;
 import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.PropertyNamingStrategies;
@@ -345,5 +350,63 @@ class LossCheckFieldsTests {
         Object read = codec.decode(codec.encode(payload), payload.getClass());
 
         assertThat(read).usingRecursiveComparison().isEqualTo(payload);
+    }
+
+    /** Of an optional dependency. */
+    public static final class Absent {}
+
+    public static class Super {
+
+        private final String tag = "t";
+
+        public Super() {}
+
+        public Super(Absent absent) {}
+    }
+
+    public static final class WithAbsent extends Super {
+
+        public String id = "1";
+    }
+
+    /** Loads the classes of this test again, except for one. */
+    private static final class Loader extends ClassLoader {
+
+        Loader() {
+            super(LossCheckFieldsTests.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.equals(Absent.class.getName())) {
+                throw new ClassNotFoundException(name);
+            }
+            return name.equals(Super.class.getName()) || name.equals(WithAbsent.class.getName())
+                    ? define(name)
+                    : super.loadClass(name, resolve);
+        }
+
+        private Class<?> define(String name) throws ClassNotFoundException {
+            Class<?> known = findLoadedClass(name);
+            if (known != null) {
+                return known;
+            }
+            try (InputStream file = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                byte[] code = Objects.requireNonNull(file).readAllBytes();
+                return defineClass(name, code, 0, code.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    @Test
+    void takesASuperclassWithAConstructorOfAClassThatIsAbsent() throws ReflectiveOperationException {
+        Object payload = new Loader()
+                .loadClass(WithAbsent.class.getName())
+                .getConstructor()
+                .newInstance();
+
+        assertThat(new String(codec.encode(payload).array(), UTF_8)).isEqualTo("{\"id\":\"1\"}");
     }
 }
