@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jackson;
 
+import java.util.ArrayList;
 import java.util.Calendar;
 import java.util.Date;
 import java.util.List;
@@ -37,11 +38,16 @@ final class LossCheck extends ValueSerializerModifier {
         this.readers = readers;
     }
 
-    /** Returns a mapper like this one with the check. Its own serializers, which other users may share, stay as they are. */
+    /**
+     * Returns a mapper like this one with the check. Its own serializers, which other users may share, stay as they are. The module that
+     * is added first modifies serializers last, so the check is made on those that are used.
+     */
     static JsonMapper in(JsonMapper mapper) {
         return mapper.getClass() == JsonMapper.class
                 ? mapper.rebuild()
+                        .removeAllModules()
                         .addModule(new SimpleModule("delay-queue-loss").setSerializerModifier(new LossCheck(mapper)))
+                        .addModules(mapper.registeredModules())
                         .build()
                 : mapper;
     }
@@ -49,8 +55,9 @@ final class LossCheck extends ValueSerializerModifier {
     @Override
     public List<BeanPropertyWriter> changeProperties(
             SerializationConfig config, BeanDescription.Supplier type, List<BeanPropertyWriter> properties) {
-        properties.replaceAll(this::changed);
-        return properties;
+        List<BeanPropertyWriter> changed = new ArrayList<>(properties);
+        changed.replaceAll(this::changed);
+        return changed;
     }
 
     private BeanPropertyWriter changed(BeanPropertyWriter property) {
