@@ -19,7 +19,9 @@ import tools.jackson.databind.ser.BeanPropertyWriter;
 import tools.jackson.databind.ser.BeanSerializer;
 import tools.jackson.databind.ser.UnrolledBeanSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
+import tools.jackson.databind.ser.bean.UnwrappingBeanPropertyWriter;
 import tools.jackson.databind.ser.jdk.JDKKeySerializers;
+import tools.jackson.databind.util.NameTransformer;
 
 /**
  * Refuses a class whose JSON would lack a part of its state. Jackson makes the serializer of a class once, so the check runs once for
@@ -56,17 +58,29 @@ final class LossCheck extends ValueSerializerModifier {
     public List<BeanPropertyWriter> changeProperties(
             SerializationConfig config, BeanDescription.Supplier type, List<BeanPropertyWriter> properties) {
         List<BeanPropertyWriter> changed = new ArrayList<>(properties);
-        changed.replaceAll(this::changed);
+        changed.replaceAll(property -> changed(config, property));
         return changed;
     }
 
-    private BeanPropertyWriter changed(BeanPropertyWriter property) {
-        return DeclaredProperty.isChosenByValue(property)
+    private BeanPropertyWriter changed(SerializationConfig config, BeanPropertyWriter property) {
+        return DeclaredType.isChosenByValue(property)
                 ? findReader(property.getType())
                         .filter(reader -> !reader.hasAnySetter())
-                        .<BeanPropertyWriter>map(reader -> new DeclaredProperty(property, reader))
+                        .map(reader -> declared(config, property, new DeclaredType(reader)))
                         .orElse(property)
                 : property;
+    }
+
+    /** A property of any other class is one of a module. */
+    private static BeanPropertyWriter declared(
+            SerializationConfig config, BeanPropertyWriter property, DeclaredType declared) {
+        if (property.getClass() == BeanPropertyWriter.class) {
+            return new DeclaredProperty(property, declared);
+        }
+        NameTransformer names = property.getClass() == UnwrappingBeanPropertyWriter.class
+                ? config.getAnnotationIntrospector().findUnwrappingNameTransformer(config, property.getMember())
+                : null;
+        return names == null ? property : new UnwrappedProperty(property, names, declared);
     }
 
     @Override
