@@ -101,14 +101,15 @@ public final class InMemoryCacheStore implements EntryStore {
     @Override
     public synchronized @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
         MemoryEntry entry = find(key);
-        return entry == null ? null : entry.peek(key.spec().fingerprint(), epoch, allowsStale, 0, now());
+        long window = allowsStale ? window(key) : 0;
+        return entry == null ? null : entry.peek(key.spec().fingerprint(), epoch, window, 0, now());
     }
 
     @Override
     public synchronized @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
         MemoryEntry entry = find(key);
         long past = key.spec().options().keptPastEnd().toMillis();
-        return entry == null ? null : entry.peek(key.spec().fingerprint(), epoch, false, past, now());
+        return entry == null ? null : entry.peek(key.spec().fingerprint(), epoch, 0, past, now());
     }
 
     @Override
@@ -126,23 +127,26 @@ public final class InMemoryCacheStore implements EntryStore {
     @Override
     public synchronized void prepare(Collection<? extends CacheKey<?>> keys, String token, Duration lease) {
         for (CacheKey<?> key : keys) {
-            boolean allowsStale = key.spec().options().allowsStale();
-            var unused = change(key, entry -> entry.prepare(token, lease.toMillis(), allowsStale, now()));
+            var unused = change(key, entry -> entry.prepare(token, lease.toMillis(), window(key), now()));
         }
     }
 
     @Override
     public synchronized void invalidate(Collection<? extends CacheKey<?>> keys, String token) {
-        keys.forEach(key -> invalidate(key, token, key.spec().options().effectiveStaleWindow()));
+        keys.forEach(key -> invalidate(key, token, window(key)));
     }
 
     @Override
     public synchronized void invalidateNow(Collection<? extends CacheKey<?>> keys, String token) {
-        keys.forEach(key -> invalidate(key, token, Duration.ZERO));
+        keys.forEach(key -> invalidate(key, token, 0));
     }
 
-    private void invalidate(CacheKey<?> key, String token, Duration window) {
-        var unused = change(key, entry -> entry.invalidate(token, window.toMillis(), now()));
+    private void invalidate(CacheKey<?> key, String token, long window) {
+        var unused = change(key, entry -> entry.invalidate(token, window, now()));
+    }
+
+    private static long window(CacheKey<?> key) {
+        return key.spec().options().effectiveStaleWindow().toMillis();
     }
 
     @Override

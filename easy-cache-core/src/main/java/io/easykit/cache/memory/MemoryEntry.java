@@ -86,6 +86,20 @@ final class MemoryEntry {
         return staleUntil;
     }
 
+    /**
+     * Whether the stale window is longer than any one: it began before the clock was set back, and counts as over. While an update is
+     * prepared, the window ends with its lease.
+     */
+    boolean isWindowTooLong(long window, long now) {
+        return staleUntil != null && !isUpdated(now) && staleUntil - now > window;
+    }
+
+    /** Drops the values in a window that is too long. Otherwise they could be returned in its last part. */
+    void endWindow() {
+        values.clear();
+        staleUntil = null;
+    }
+
     boolean isUpdated(long now) {
         return updatesUntil != null && now < updatesUntil;
     }
@@ -116,15 +130,20 @@ final class MemoryEntry {
                 fresh ? Duration.ofMillis(value.expires - now) : null);
     }
 
-    /** @param past for how long after its end an expired value that was never invalidated may be returned */
-    @Nullable Peeked peek(String fingerprint, long epoch, boolean allowsStale, long past, long now) {
+    /**
+     * Returns what a reader may have.
+     *
+     * @param window the stale window; 0 if the reader accepts no stale value
+     * @param past for how long after its end an expired value that was never invalidated may be returned
+     */
+    @Nullable Peeked peek(String fingerprint, long epoch, long window, long past, long now) {
         Value value = value(fingerprint, epoch);
         if (value == null) {
             return null;
         }
         long ends = value.expires;
         if (staleUntil != null) {
-            ends = allowsStale ? Math.min(ends, staleUntil) : 0;
+            ends = window > 0 && !isWindowTooLong(window, now) ? Math.min(ends, staleUntil) : 0;
         }
         if (now < ends) {
             return new Peeked(value.envelope, Duration.ofMillis(ends - now), staleUntil != null, false);
@@ -174,13 +193,14 @@ final class MemoryEntry {
         return true;
     }
 
-    boolean prepare(String token, long length, boolean allowsStale, long now) {
+    boolean prepare(String token, long length, long window, long now) {
+        boolean dropsValues = window == 0 || isWindowTooLong(window, now);
         long ends = now + length;
         updates.put(token, ends);
         updatesUntil = updatesUntil == null ? ends : Long.valueOf(Math.max(ends, updatesUntil));
         deadline = Math.max(deadline, ends);
         lease = null;
-        if (!allowsStale) {
+        if (dropsValues) {
             dropValues();
         } else if (!values.isEmpty()) {
             staleUntil = staleUntil == null ? ends : Long.valueOf(Math.min(ends, staleUntil));
@@ -190,7 +210,7 @@ final class MemoryEntry {
 
     /** Ends an update. Returns whether an old value stays for the window. */
     boolean invalidate(String token, long window, long now) {
-        boolean keepsValue = !values.isEmpty() && window > 0;
+        boolean keepsValue = !values.isEmpty() && window > 0 && !isWindowTooLong(window, now);
         lease = null;
         updates.remove(token);
         long stale = staleUntil == null ? now + window : Math.min(now + window, staleUntil);

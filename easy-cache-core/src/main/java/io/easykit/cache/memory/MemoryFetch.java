@@ -21,19 +21,21 @@ final class MemoryFetch {
 
     private final CacheSpec<?> spec;
     private final long epoch;
-    private final boolean allowsStale;
     private final long now;
     private final LongSupplier tokens;
     private final long loadLease;
+
+    /** Stale window in milliseconds; 0 if the reader accepts no stale value. */
+    private final long window;
 
     /** @param tokens makes fencing tokens */
     MemoryFetch(CacheSpec<?> spec, long epoch, boolean allowsStale, long now, LongSupplier tokens) {
         this.spec = spec;
         this.epoch = epoch;
-        this.allowsStale = allowsStale;
         this.now = now;
         this.tokens = tokens;
         this.loadLease = spec.options().loadLease().toMillis();
+        this.window = allowsStale ? spec.options().effectiveStaleWindow().toMillis() : 0;
     }
 
     Fetched on(MemoryEntry entry) {
@@ -46,9 +48,13 @@ final class MemoryFetch {
                     ? new Fetched.SuccessNeedQuery(value.envelope(), false, grant(entry))
                     : new Fetched.Success(value.envelope(), false);
         }
-        Value stale = allowsStale && staleUntil != null && now < staleUntil ? value : null;
+        boolean isTooLong = window > 0 && entry.isWindowTooLong(window, now);
+        Value stale = window > 0 && staleUntil != null && now < staleUntil && !isTooLong ? value : null;
         if (entry.isUpdated(now)) {
             return stale == null ? new Fetched.NeedQueryNoStore() : new Fetched.Success(stale.envelope(), true);
+        }
+        if (isTooLong) {
+            entry.endWindow();
         }
         if (loading) {
             return stale == null

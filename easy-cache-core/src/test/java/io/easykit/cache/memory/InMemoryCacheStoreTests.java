@@ -67,6 +67,53 @@ class InMemoryCacheStoreTests extends EntryStoreContract {
         assertThat(store.epochs(0).raised()).isEqualTo(raised);
     }
 
+    /** As the scripts do: the window began before the clock was set back. */
+    @Test
+    void dropsTheValuesOfAStaleWindowThatIsLongerThanAnyOne() {
+        CacheKey<String> read = inAWindowThatIsTooLong("read");
+        CacheKey<String> awaited = inAWindowThatIsTooLong("awaited");
+        CacheKey<String> updated = inAWindowThatIsTooLong("updated");
+        CacheKey<String> invalidated = inAWindowThatIsTooLong("invalidated");
+        assertThat(store.fetch(awaited, 0, false)).isInstanceOf(Fetched.NeedQuery.class);
+        assertThat(store.values(awaited))
+                .as("to a reader that takes no stale value")
+                .hasSize(1);
+
+        assertThat(store.peek(read, 0, true)).isNull();
+        assertThat(store.fetch(read, 0, true)).isInstanceOf(Fetched.NeedQuery.class);
+        assertThat(store.fetch(awaited, 0, true)).isInstanceOf(Fetched.NeedWait.class);
+        store.prepare(List.of(updated), "u", Duration.ofSeconds(10));
+        store.invalidate(List.of(invalidated), "");
+
+        assertThat(List.of(read, awaited, updated, invalidated))
+                .allSatisfy(key -> assertThat(store.values(key)).as(key.name()).isEmpty());
+    }
+
+    /** The lease of an update is longer than any window. */
+    @Test
+    void keepsTheValueInTheWindowOfAnUpdate() {
+        CacheKey<String> key = CacheSpec.of("updated", String.class).key(1);
+        store(key, lease(key));
+        store.prepare(List.of(key), "u", Duration.ofSeconds(10));
+
+        assertThat(store.peek(key, 0, true)).isNotNull();
+        assertThat(store.fetch(key, 0, true)).isInstanceOf(Fetched.Success.class);
+
+        store.prepare(List.of(key), "v", Duration.ofSeconds(10));
+        store.invalidate(List.of(key), "u");
+        assertThat(store.values(key)).hasSize(1);
+    }
+
+    private CacheKey<String> inAWindowThatIsTooLong(String prefix) {
+        CacheKey<String> key = CacheSpec.of(prefix, String.class).key(1);
+        pass(Duration.ofHours(1));
+        store(key, lease(key));
+        store.invalidate(List.of(key), "");
+        assertThat(store.peek(key, 0, true)).isNotNull();
+        pass(Duration.ofHours(-1));
+        return key;
+    }
+
     @Test
     void putsAllPartsOfItsEntriesBack() {
         CacheKey<String> updated = CacheSpec.of("updated", String.class).key(1);

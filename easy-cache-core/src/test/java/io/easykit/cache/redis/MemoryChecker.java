@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the store in Redis and the store in memory with the same random readers, loaders, updates and clearings, and compares
- * after each call the reply and the whole state. One seed is one run, always the same.
+ * after each call the reply and the whole state. The clock is set back now and then. One seed is one run, always the same.
  */
 final class MemoryChecker implements AutoCloseable {
 
@@ -125,10 +125,12 @@ final class MemoryChecker implements AutoCloseable {
         void act() {
             if (random.nextInt(3) == 0) {
                 boolean isLong = random.nextInt(40) == 0;
-                millis += isLong ? 119_000 + random.nextInt(3_000) : random.nextInt(120);
-                redis.setMillis(millis);
+                pass(isLong ? 119_000 + random.nextInt(3_000) : random.nextInt(120));
             }
             CacheKey<?> key = any(keys);
+            if (random.nextInt(40) == 0) {
+                setClockBackAfterAnInvalidation(key);
+            }
             switch (random.nextInt(20)) {
                 case 0, 1, 2, 3 -> fetch(key);
                 case 4, 5, 6, 7 -> settle();
@@ -139,6 +141,20 @@ final class MemoryChecker implements AutoCloseable {
                 case 15 -> workLease();
                 default -> look(key);
             }
+        }
+
+        private void pass(long time) {
+            millis += time;
+            redis.setMillis(millis);
+        }
+
+        /** The stale window may then be longer than any one. */
+        private void setClockBackAfterAnInvalidation(CacheKey<?> key) {
+            workLease(); // one that has ended is gone in Redis, and would be back in memory
+            fetch(key);
+            settle();
+            invalidate(key);
+            pass(-random.nextInt(400));
         }
 
         private <T> T any(List<T> list) {

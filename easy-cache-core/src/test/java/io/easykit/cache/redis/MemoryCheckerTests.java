@@ -65,7 +65,25 @@ class MemoryCheckerTests {
                         new Weakness(CacheScript.RAISE_EPOCH, "known + 1", "known")),
                 Arguments.of(
                         "an expired value is returned after an invalidation",
-                        new Weakness(CacheScript.PEEK, "staleUntil or entry[3] or", "entry[3] or")));
+                        new Weakness(CacheScript.PEEK, "staleUntil or entry[3] or", "entry[3] or")),
+                Arguments.of(
+                        "a reader gets a stale window that is too long",
+                        new Weakness(CacheScript.FETCH, "and staleUntil - now > window", "and false")),
+                Arguments.of(
+                        "a value is shown in a stale window that is too long",
+                        new Weakness(CacheScript.PEEK, "staleUntil - now <= window", "true")),
+                Arguments.of(
+                        "a reader that waits leaves the values of a stale window that is too long",
+                        new Weakness(CacheScript.FETCH, "if isTooLong then drop() end\n  return", "return")),
+                Arguments.of(
+                        "a reader that loads leaves the values of a stale window that is too long",
+                        new Weakness(CacheScript.FETCH, "if isTooLong then drop() end\nreturn", "return")),
+                Arguments.of(
+                        "an update keeps the values of a stale window that is too long",
+                        new Weakness(CacheScript.PREPARE, "window == 0 or isTooLong", "window == 0")),
+                Arguments.of(
+                        "an invalidation keeps the values of a stale window that is too long",
+                        new Weakness(CacheScript.INVALIDATE, "window > 0 and not isTooLong", "window > 0")));
     }
 
     @ParameterizedTest(name = "{0}")
