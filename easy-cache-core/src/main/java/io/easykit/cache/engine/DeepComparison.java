@@ -6,9 +6,9 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -208,7 +208,7 @@ final class DeepComparison {
 
     /** The order of a hash set may depend on its history, which the copy does not share. */
     private @Nullable String compareHashSets(String path, Set<?> one, Set<?> other) {
-        Map<Object, Object> copies = new HashMap<>();
+        Map<Object, Object> copies = new LinkedHashMap<>(); // elements without equals are found by their order
         other.forEach(copy -> copies.put(copy, copy));
         List<Object> unequal = new ArrayList<>();
         for (Object element : one) {

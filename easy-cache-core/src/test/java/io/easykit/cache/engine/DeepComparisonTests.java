@@ -31,6 +31,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.datatype.DatatypeFactory;
 import javax.xml.datatype.XMLGregorianCalendar;
@@ -301,6 +302,17 @@ class DeepComparisonTests {
     @MethodSource("unlike")
     void saysWhereTheyDiffer(Object original, Object copy, String difference) {
         assertThat(DeepComparison.difference(original, copy)).contains(difference);
+    }
+
+    /** Their hash is that of their identity, so only the order of the original finds the copies. */
+    @Test
+    void comparesObjectsWithoutEqualsInTheOrderOfTheirSet() {
+        Set<Line> lines = new HashSet<>();
+        IntStream.range(0, 20).forEach(number -> lines.add(new Line(number)));
+        Set<Line> copies = new LinkedHashSet<>();
+        lines.forEach(line -> copies.add(new Line(line.content)));
+
+        assertThat(DeepComparison.difference(lines, copies)).isNull();
     }
 
     @Test
