@@ -8,7 +8,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
  * if they are of the same class and all their fields are equal, {@code transient} ones included. Classes of the JDK are
  * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Collections and maps are equal if they are of one
- * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. A
+ * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. The
+ * order of hash tables does not count ({@link HashOrder}). A
  * collection class that may behave differently, such as a map that ignores case, must come back as the same class
  * ({@link PlainCollections}).
  */
@@ -152,9 +152,10 @@ final class DeepComparison {
         if (one instanceof Map<?, ?> map) {
             return compareMaps(path, map, (Map<?, ?>) other);
         }
-        return one.getClass() == HashSet.class
-                ? compareHashSets(path, (Set<?>) one, (Set<?>) other)
-                : compareInOrder(path, (Collection<?>) one, (Collection<?>) other);
+        return compareInOrder(
+                path,
+                (Collection<?>) one,
+                one instanceof Set<?> set ? HashOrder.elements(set, (Set<?>) other) : (Collection<?>) other);
     }
 
     private static boolean areOfOneKind(Object one, Object other) {
@@ -206,35 +207,10 @@ final class DeepComparison {
         return null;
     }
 
-    /** The order of a hash set may depend on its history, which the copy does not share. */
-    private @Nullable String compareHashSets(String path, Set<?> one, Set<?> other) {
-        Map<Object, Object> copies = new LinkedHashMap<>(); // elements without equals are found by their order
-        other.forEach(copy -> copies.put(copy, copy));
-        List<Object> unequal = new ArrayList<>();
-        for (Object element : one) {
-            if (!copies.containsKey(element)) {
-                unequal.add(element);
-                continue;
-            }
-            String difference = compare(path + "[]", element, copies.remove(element));
-            if (difference != null) {
-                return difference;
-            }
-        }
-        return compareInOrder(path, unequal, copies.values());
-    }
-
     private @Nullable String compareMaps(String path, Map<?, ?> one, Map<?, ?> other) {
-        Iterator<? extends Map.Entry<?, ?>> copies = other.entrySet().iterator();
-        boolean anyOrder = JdkEquality.mayHaveAnotherOrder(one, other);
+        Iterator<?> copies = HashOrder.entries(one, other).iterator();
         for (Map.Entry<?, ?> entry : one.entrySet()) {
-            Map.Entry<?, ?> copy = copies.next();
-            Object key = entry.getKey();
-            boolean inOrder = !anyOrder || Objects.equals(key, copy.getKey()) || !other.containsKey(key);
-            String difference = inOrder ? compare(path + " key", key, copy.getKey()) : null;
-            if (difference == null) {
-                difference = compare(path + "{}", entry.getValue(), inOrder ? copy.getValue() : other.get(key));
-            }
+            String difference = compareEntries(path, entry, (Map.Entry<?, ?>) copies.next());
             if (difference != null) {
                 return difference;
             }

@@ -3,19 +3,12 @@ package io.easykit.cache.engine;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.Collection;
-import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.Hashtable;
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.WeakHashMap;
-import java.util.concurrent.ConcurrentHashMap;
 
-/** Equality of values and maps of the JDK whose own {@code equals} leaves something out. */
+/** Equality of values and collections of the JDK whose own {@code equals} leaves something out. */
 final class JdkEquality {
 
     /** They inherit {@code equals} of {@link Object}, use the network in it, or ignore a part of the text. */
@@ -59,24 +52,6 @@ final class JdkEquality {
             }
         }
         return true;
-    }
-
-    /**
-     * Whether a copy may have another order: that of a hash table depends on its history. A wrapper, or a map that is not of the JDK, may
-     * hold a hash table, and so may its copy of the same class.
-     */
-    static boolean mayHaveAnotherOrder(Map<?, ?> map, Map<?, ?> copy) {
-        boolean isOrdered = map instanceof LinkedHashMap || map instanceof SortedMap || map instanceof EnumMap;
-        return isHashTable(map) || (!isOrdered && map.getClass() == copy.getClass());
-    }
-
-    @SuppressWarnings("JdkObsolete") // what applications return
-    private static boolean isHashTable(Map<?, ?> map) {
-        return (map instanceof HashMap && !(map instanceof LinkedHashMap))
-                || map instanceof ConcurrentHashMap
-                || map instanceof Hashtable
-                || map instanceof WeakHashMap
-                || map.getClass().getName().startsWith("java.util.ImmutableCollections$");
     }
 
     /**

@@ -30,6 +30,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -175,6 +176,18 @@ class DeepComparisonTests {
         return map;
     }
 
+    private static Set<String> concurrent(String... elements) {
+        Set<String> set = ConcurrentHashMap.newKeySet();
+        set.addAll(List.of(elements));
+        return set;
+    }
+
+    /** Users as keys. The one with the name b has the id 2, any other one the id 1. */
+    private static Map<User, Integer> users(Map<User, Integer> map, @Nullable String... names) {
+        Stream.of(names).forEach(name -> map.put(new User("b".equals(name) ? 2 : 1, name), 1));
+        return map;
+    }
+
     private static XMLGregorianCalendar calendar(String text) {
         return DatatypeFactory.newDefaultInstance().newXMLGregorianCalendar(text);
     }
@@ -198,6 +211,17 @@ class DeepComparisonTests {
                 Arguments.of(
                         filled(new ConcurrentHashMap<>(), "Aa", "BB"), filled(new ConcurrentHashMap<>(), "BB", "Aa")),
                 Arguments.of(filled(new Hashtable<>(), "Aa", "BB"), filled(new Hashtable<>(), "BB", "Aa")),
+                Arguments.of(
+                        Collections.unmodifiableSet(new HashSet<>(List.of("Aa", "BB"))),
+                        Collections.unmodifiableSet(new HashSet<>(List.of("BB", "Aa")))),
+                Arguments.of(concurrent("Aa", "BB"), concurrent("BB", "Aa")),
+                Arguments.of(concurrent("Aa", "BB"), new LinkedHashSet<>(List.of("BB", "Aa"))),
+                Arguments.of(Set.of("Aa", "BB"), new LinkedHashSet<>(List.of("Aa", "BB"))),
+                Arguments.of(Set.of("Aa", "BB"), new LinkedHashSet<>(List.of("BB", "Aa"))),
+                Arguments.of(
+                        new HashSet<>(Arrays.asList("Aa", null, "BB")),
+                        new LinkedHashSet<>(Arrays.asList("BB", "Aa", null))),
+                Arguments.of(users(new HashMap<>(), "a", "b"), users(new LinkedHashMap<>(), "b", "a")),
                 Arguments.of(new EnumMap<>(Map.of(Thread.State.NEW, 1)), Map.of(Thread.State.NEW, 1)),
                 Arguments.of(Collections.unmodifiableMap(inOrder("Host", "b")), inOrder("Host", "b")),
                 Arguments.of(Collections.unmodifiableMap(Map.of(1, 2)), Map.of(1, 2)),
@@ -249,6 +273,15 @@ class DeepComparisonTests {
                         ": another java.nio"),
                 Arguments.of(inOrder("a", "b"), inOrder("b", "a"), " key: another"),
                 Arguments.of(
+                        users(new HashMap<>(), "a", "b"), users(new LinkedHashMap<>(), "b", null), " key.name: null"),
+                Arguments.of(
+                        new LinkedHashSet<>(List.of("a", "b")), new LinkedHashSet<>(List.of("b", "a")), "[0]: another"),
+                Arguments.of(
+                        new CopyOnWriteArraySet<>(List.of("a", "b")),
+                        new CopyOnWriteArraySet<>(List.of("b", "a")),
+                        "[0]: another"),
+                Arguments.of(Set.of("a", "b"), new LinkedHashSet<>(List.of("a", "c")), ": another"),
+                Arguments.of(
                         new ConcurrentSkipListMap<>(inOrder("AaBB", "BBBB", "BBAa", "AaAa")),
                         inOrder("BBAa", "AaAa", "AaBB", "BBBB"),
                         " key: another"),
@@ -270,7 +303,7 @@ class DeepComparisonTests {
                 Arguments.of(Map.of("a", 1), Map.of("a", 2), "{}: "),
                 Arguments.of(Map.of("a", 1), Map.of("b", 1), " key: "),
                 Arguments.of(Map.of(1L, 1), Map.of(1, 1), " key: "),
-                Arguments.of(new HashSet<>(List.of(new User(1, "a"))), Set.of(new User(1, "b")), "[].name: "),
+                Arguments.of(new HashSet<>(List.of(new User(1, "a"))), Set.of(new User(1, "b")), "[0].name: "),
                 Arguments.of(sorted("a", "B"), new TreeSet<>(List.of("a", "B")), "without the order"),
                 Arguments.of(new Line(new int[] {1}), new Line(new int[] {2}), ".content: another int[]"),
                 Arguments.of(Optional.of(1), Optional.of(1L), ": java.lang.Long instead of"),
