@@ -14,10 +14,10 @@ import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
-import org.springframework.context.event.EventListener;
 import org.springframework.context.event.SimpleApplicationEventMulticaster;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -90,7 +90,7 @@ class ListenersStopFirstTests {
     }
 
     /** Accepts no more tasks when the context begins to close, as those of Spring. */
-    static final class Executor {
+    static final class Executor implements ApplicationListener<ContextClosedEvent> {
 
         private final Ends ends;
         private final ObjectProvider<DelayListenerRegistry> registry;
@@ -100,8 +100,8 @@ class ListenersStopFirstTests {
             this.registry = registry;
         }
 
-        @EventListener
-        void on(ContextClosedEvent event) {
+        @Override
+        public void onApplicationEvent(ContextClosedEvent event) {
             ends.add("closing", registry.getObject());
         }
     }
