@@ -97,9 +97,12 @@ final class DeclaredType {
     }
 
     private String describe(Class<?> value, BeanPropertyWriter property, Set<String> cut) {
+        Class<?> declared = property.getType().getRawClass();
         return "a " + value.getName() + " would arrive as a "
                 + reader.getValueType().getRawClass().getName() + ", without its " + String.join(", ", cut)
-                + ". Declare the property as " + value.getSimpleName() + ", or annotate "
-                + property.getType().getRawClass().getSimpleName() + " with @JsonTypeInfo";
+                + ". Declare the property as " + value.getSimpleName() + ", or "
+                + (StateOfBean.isForeign(declared)
+                        ? "send a class of your own with what the receiver needs"
+                        : "annotate " + declared.getSimpleName() + " with @JsonTypeInfo");
     }
 }
