@@ -11,6 +11,7 @@ import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationConfig;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.cfg.SerializationContexts;
 import tools.jackson.databind.deser.ValueInstantiator;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,13 +46,17 @@ final class LossCheck extends ValueSerializerModifier {
      * is added first modifies serializers last, so the check is made on those that are used.
      */
     static JsonMapper in(JsonMapper mapper) {
-        return mapper.getClass() == JsonMapper.class
-                ? mapper.rebuild()
-                        .removeAllModules()
-                        .addModule(new SimpleModule("delay-queue-loss").setSerializerModifier(new LossCheck(mapper)))
-                        .addModules(mapper.registeredModules())
-                        .build()
-                : mapper;
+        if (mapper.getClass() != JsonMapper.class) {
+            return mapper;
+        }
+        JsonMapper.Builder checked = mapper.rebuild();
+        if (checked.serializationContexts().getClass() == SerializationContexts.DefaultImpl.class) {
+            checked.serializationContexts(new CompleteSerializers());
+        }
+        return checked.removeAllModules()
+                .addModule(new SimpleModule("delay-queue-loss").setSerializerModifier(new LossCheck(mapper)))
+                .addModules(mapper.registeredModules())
+                .build();
     }
 
     @Override

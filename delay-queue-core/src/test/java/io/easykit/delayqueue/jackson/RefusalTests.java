@@ -102,4 +102,29 @@ class RefusalTests {
                     .hasMessageContaining("\"amount\"");
         }
     }
+
+    /** Jackson refuses it by itself. */
+    static final class Ambiguous {
+
+        @JsonProperty("number")
+        public int first() {
+            return 1;
+        }
+
+        @JsonProperty("number")
+        public int second() {
+            return 2;
+        }
+    }
+
+    record Bill(
+            @JsonProperty(index = 1) @Nullable Ambiguous ambiguous,
+            @JsonProperty(index = 2) @JsonSerialize(converter = Encryption.class) String card) {}
+
+    @Test
+    void isRefusedAtEachSendIfJacksonRefusesIt() {
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(() -> codec.encode(new Bill(null, "4111"))).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
 }
