@@ -32,6 +32,7 @@ public final class VirtualTime {
             Comparator.comparingLong(Task::at).thenComparingLong(Task::sequence);
 
     private final ReentrantLock advancing = new ReentrantLock();
+    private final BooleanSupplier holdsWorkers;
 
     /** By the names of loops, what runs a step that is due. */
     private final ConcurrentMap<String, Runnable> loops = new ConcurrentHashMap<>();
@@ -46,15 +47,30 @@ public final class VirtualTime {
 
     /** @param start the instant of the store's clock at which virtual time begins */
     public VirtualTime(Instant start) {
-        this.epochMicros = micros(start);
+        this(start, () -> false);
     }
 
     /**
-     * A task that runs at a time.
+     * Time in which a wait of an engine may leave tasks to the next {@link #advance}.
      *
-     * @param ofTest planned by {@link #schedule}
+     * @param start the instant of the store's clock at which virtual time begins
+     * @param holdsWorkers whether the tasks of {@link #workers} must not run on the present thread while an engine waits on it,
+     *     for example because they would join its transaction
      */
-    private record Task(long at, long sequence, Runnable action, boolean ofTest) {}
+    public VirtualTime(Instant start, BooleanSupplier holdsWorkers) {
+        this.epochMicros = micros(start);
+        this.holdsWorkers = holdsWorkers;
+    }
+
+    /** A task that runs at a time. */
+    private record Task(long at, long sequence, Runnable action, Kind kind) {}
+
+    private enum Kind {
+        LOOP,
+        WORKER,
+        /** Planned by {@link #schedule}. */
+        TEST
+    }
 
     private static long micros(Instant instant) {
         return TimeUnit.SECONDS.toMicros(instant.getEpochSecond()) + instant.getNano() / 1000;
@@ -95,7 +111,7 @@ public final class VirtualTime {
         requireForward(duration);
         enter();
         try {
-            runUntil(after(duration));
+            runUntil(after(duration), true);
         } finally {
             leave();
         }
@@ -112,7 +128,7 @@ public final class VirtualTime {
         try {
             long end = after(limit);
             while (!condition.getAsBoolean()) {
-                if (!runNext(end)) {
+                if (!runNext(end, true)) {
                     moveTo(end);
                     return condition.getAsBoolean();
                 }
@@ -148,17 +164,17 @@ public final class VirtualTime {
 
     /** Plans a task. It runs when time has advanced so far. */
     public void schedule(Duration delay, Runnable task) {
-        plan(after(delay) - nanos, task, true);
+        plan(after(delay) - nanos, task, Kind.TEST);
     }
 
     /** Removes the tasks of {@link #schedule} that have not run. Loops and workers go on. */
     public synchronized void cancelScheduled() {
-        tasks.removeIf(Task::ofTest);
+        tasks.removeIf(task -> task.kind == Kind.TEST);
     }
 
     /** Runs tasks at the present instant, after those that are due already. */
     public Executor workers() {
-        return task -> plan(0, task);
+        return task -> plan(0, task, Kind.WORKER);
     }
 
     /** Loops that run in this time. */
@@ -237,25 +253,28 @@ public final class VirtualTime {
             if (advancing.getHoldCount() == 1) {
                 countAnew();
             }
-            runUntil(after(duration));
+            runUntil(after(duration), true);
             return true;
         } finally {
             advancing.unlock();
         }
     }
 
-    /** Waits for the end of an advance of another thread; then runs the tasks until the time, also within another task. */
+    /**
+     * Waits for the end of an advance of another thread; then runs the tasks until the time, also within another task. Those of
+     * workers may have to wait.
+     */
     void sleepUntil(long end) throws InterruptedException {
         advancing.lockInterruptibly();
         try {
-            runUntil(end);
+            runUntil(end, !holdsWorkers.getAsBoolean());
         } finally {
             advancing.unlock();
         }
     }
 
-    private void runUntil(long end) {
-        while (runNext(end)) {}
+    private void runUntil(long end, boolean withWorkers) {
+        while (runNext(end, withWorkers)) {}
         moveTo(end);
     }
 
@@ -263,20 +282,24 @@ public final class VirtualTime {
         nanos = Math.max(nanos, end);
     }
 
-    private boolean runNext(long end) {
-        Task next = takeNext(end);
+    private boolean runNext(long end, boolean withWorkers) {
+        Task next = takeNext(end, withWorkers);
         if (next != null) {
             next.action.run();
         }
         return next != null;
     }
 
-    private synchronized @Nullable Task takeNext(long end) {
-        if (tasks.isEmpty() || tasks.first().at > end) {
+    private synchronized @Nullable Task takeNext(long end, boolean withWorkers) {
+        Task next = tasks.stream()
+                .filter(task -> withWorkers || task.kind != Kind.WORKER)
+                .findFirst()
+                .orElse(null);
+        if (next == null || next.at > end) {
             return null;
         }
-        if (tasks.first().at > nanos) {
-            nanos = tasks.first().at;
+        if (next.at > nanos) {
+            nanos = next.at;
             tasksAtThisInstant = 0;
         }
         if (++tasksAtThisInstant > MOST_TASKS_AT_ONE_INSTANT) {
@@ -284,16 +307,17 @@ public final class VirtualTime {
                     + " tasks run at the same instant. Give messages that handlers send to their own topic a delay, and"
                     + " send fewer messages.");
         }
-        return tasks.pollFirst();
+        tasks.remove(next);
+        return next;
     }
 
     /** Plans a task and returns it, to be cancelled. */
     Object plan(long delay, Runnable action) {
-        return plan(delay, action, false);
+        return plan(delay, action, Kind.LOOP);
     }
 
-    private synchronized Object plan(long delay, Runnable action, boolean ofTest) {
-        Task task = new Task(nanos + delay, sequence++, action, ofTest);
+    private synchronized Object plan(long delay, Runnable action, Kind kind) {
+        Task task = new Task(nanos + delay, sequence++, action, kind);
         tasks.add(task);
         return task;
     }

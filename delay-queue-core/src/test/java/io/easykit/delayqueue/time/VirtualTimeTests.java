@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -85,6 +86,26 @@ class VirtualTimeTests {
         time.advance(MINUTE);
 
         assertThat(ran).containsExactly("worker");
+    }
+
+    @Test
+    void aWaitLeavesWorkersToTheNextAdvanceIfTheyMustNotRunOnItsThread() throws InterruptedException {
+        AtomicBoolean holds = new AtomicBoolean(true);
+        VirtualTime held = new VirtualTime(START, holds::get);
+        held.workers().execute(() -> ran.add("worker"));
+        held.schedule(MINUTE, () -> ran.add("scheduled"));
+
+        held.loops().sleep(MINUTE.toNanos());
+        assertThat(ran).containsExactly("scheduled");
+        assertThat(held.nanos()).isGreaterThanOrEqualTo(MINUTE.toNanos());
+
+        held.advance(Duration.ZERO);
+        assertThat(ran).containsExactly("scheduled", "worker");
+
+        holds.set(false);
+        held.workers().execute(() -> ran.add("free"));
+        held.loops().sleep(0);
+        assertThat(ran).contains("free");
     }
 
     private LoopExecutor.Loop start(String name, long rest) {

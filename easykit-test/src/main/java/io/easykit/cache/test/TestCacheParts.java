@@ -54,7 +54,17 @@ public final class TestCacheParts {
      * @param furtherClusters ids of stores besides the default one
      */
     public static TestCacheParts withOwnTime(Set<String> furtherClusters) {
-        return new TestCacheParts(new VirtualTime(present()), false, furtherClusters);
+        return withOwnTime(furtherClusters, () -> false);
+    }
+
+    /**
+     * Parts of an application's cache, with a time of their own.
+     *
+     * @param furtherClusters ids of stores besides the default one
+     * @param inTransaction whether the calling thread has a transaction. While a call of the engine pauses within it, no reloads run
+     */
+    public static TestCacheParts withOwnTime(Set<String> furtherClusters, BooleanSupplier inTransaction) {
+        return new TestCacheParts(new VirtualTime(present(), inTransaction), false, furtherClusters);
     }
 
     /**

@@ -4,12 +4,13 @@ import io.easykit.cache.time.EngineTime;
 import io.easykit.delayqueue.time.LoopExecutor;
 import io.easykit.delayqueue.time.VirtualTime;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The time of an engine that a test moves. Rounds and refreshes run while time advances. A wait of the engine advances it, as
@@ -22,7 +23,19 @@ final class VirtualEngineTime implements EngineTime {
     private final VirtualTime time;
     private final LoopExecutor loops;
     private final Executor tasks;
-    private final AtomicInteger test = new AtomicInteger();
+
+    /** Reloads that have not begun. Each is planned as a task too. */
+    private final Queue<Reload> reloads = new ConcurrentLinkedQueue<>();
+
+    /** Equal to itself only. */
+    private static final class Reload {
+
+        private final Runnable task;
+
+        Reload(Runnable task) {
+            this.task = task;
+        }
+    }
 
     VirtualEngineTime(VirtualTime time) {
         this.time = time;
@@ -45,6 +58,7 @@ final class VirtualEngineTime implements EngineTime {
             throws InterruptedException, ExecutionException, TimeoutException {
         long end = nanoTime() + nanos;
         loops.sleep(0);
+        runHeldReloads(result);
         while (!result.isDone()) {
             long left = end - nanoTime();
             if (left <= 0) {
@@ -68,20 +82,30 @@ final class VirtualEngineTime implements EngineTime {
 
     @Override
     public Optional<Executor> background() {
-        return Optional.of(this::executeInThisTest);
+        return Optional.of(this::plan);
     }
 
-    /** A refresh that has not run at the end of a test method does not run in the next one. */
-    private void executeInThisTest(Runnable task) {
-        int planned = test.get();
+    private void plan(Runnable task) {
+        Reload reload = new Reload(task);
+        reloads.add(reload);
         tasks.execute(() -> {
-            if (planned == test.get()) {
+            if (reloads.remove(reload)) {
                 task.run();
             }
         });
     }
 
+    /** Within a transaction planned tasks wait for the next advance. The awaited result may be that of one of them. */
+    private void runHeldReloads(CompletableFuture<?> result) {
+        Reload next = result.isDone() ? null : reloads.poll();
+        while (next != null) {
+            next.task.run();
+            next = result.isDone() ? null : reloads.poll();
+        }
+    }
+
+    /** A refresh that has not run at the end of a test method does not run in the next one. */
     void dropRefreshes() {
-        test.incrementAndGet();
+        reloads.clear();
     }
 }

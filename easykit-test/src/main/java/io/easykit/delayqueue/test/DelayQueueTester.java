@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A delay queue in memory whose time a test moves. {@link #advance} runs the handlers of due messages on the calling thread
- * before it returns. Besides, they run while a send waits for a store that is away, and while a listener stops.
+ * before it returns. Besides, they run while a send outside of a transaction waits for a store that is away, and while a
+ * listener stops.
  *
  * <pre>{@code
  * DelayQueueTester queue = DelayQueueTester.create();

@@ -29,17 +29,34 @@ public final class TestQueueParts {
     private static final Duration RECOVERY = Duration.ofMinutes(1);
 
     private final Instant created = present();
-    private final VirtualTime time = new VirtualTime(created);
-    private final InMemoryQueueStore memory = new InMemoryQueueStore(time::micros);
-
-    private final ClaimedLeases leases = new ClaimedLeases(memory);
-
-    /** A commit wakes the relay, which runs before the next call of the store. So that call finds the message. */
-    private final StoreFaults faults = new StoreFaults(memory, () -> time.runDue(RELAY), leases);
-
-    private final QueueBackend backend = faults.faultyStore();
-    private final HandlerRuns runs = new HandlerRuns(time::now, faults::begins);
+    private final VirtualTime time;
+    private final InMemoryQueueStore memory;
+    private final ClaimedLeases leases;
+    private final StoreFaults faults;
+    private final QueueBackend backend;
+    private final HandlerRuns runs;
     private final List<VirtualOutbox> outboxes = new CopyOnWriteArrayList<>();
+
+    /** Parts of an engine whose handlers also run while a call of the engine waits. */
+    public TestQueueParts() {
+        this(() -> false);
+    }
+
+    /**
+     * Parts of an application's engine.
+     *
+     * @param inTransaction whether the calling thread has a transaction. While a call of the engine waits within it, no handlers
+     *     run
+     */
+    public TestQueueParts(BooleanSupplier inTransaction) {
+        time = new VirtualTime(created, inTransaction);
+        memory = new InMemoryQueueStore(time::micros);
+        leases = new ClaimedLeases(memory);
+        // A commit wakes the relay, which runs before the next call of the store. So that call finds the message.
+        faults = new StoreFaults(memory, () -> time.runDue(RELAY), leases);
+        backend = faults.faultyStore();
+        runs = new HandlerRuns(time::now, faults::begins);
+    }
 
     /** A whole millisecond, so that due times are exact. */
     private static Instant present() {

@@ -31,8 +31,9 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnMissingBean(TestCacheParts.class)
 public final class TestEasyCacheAutoConfiguration {
 
-    private static final String TRANSACTIONS =
-            "org.springframework.transaction.support.TransactionSynchronizationManager";
+    private static final boolean HAS_TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            TestEasyCacheAutoConfiguration.class.getClassLoader());
 
     TestEasyCacheAutoConfiguration() {}
 
@@ -44,7 +45,9 @@ public final class TestEasyCacheAutoConfiguration {
                 .orElse(Map.of())
                 .keySet();
         VirtualTime shared = time.getIfAvailable();
-        return shared == null ? TestCacheParts.withOwnTime(clusters) : TestCacheParts.in(shared, clusters);
+        return shared == null
+                ? TestCacheParts.withOwnTime(clusters, () -> HAS_TRANSACTIONS && ActiveTransaction.isJoined())
+                : TestCacheParts.in(shared, clusters);
     }
 
     /** Preferred to stores that the application defines. */
@@ -71,8 +74,7 @@ public final class TestEasyCacheAutoConfiguration {
         if (engine == null) {
             return null;
         }
-        boolean hasTransactions = ClassUtils.isPresent(TRANSACTIONS, getClass().getClassLoader());
-        return parts.tester(engine, codec, () -> hasTransactions && ActiveTransaction.exists());
+        return parts.tester(engine, codec, () -> HAS_TRANSACTIONS && ActiveTransaction.exists());
     }
 
     /** Loaded with its class of Spring only. */
@@ -80,6 +82,11 @@ public final class TestEasyCacheAutoConfiguration {
 
         static boolean exists() {
             return TransactionSynchronizationManager.isActualTransactionActive();
+        }
+
+        /** Whether a reload on this thread would join a transaction, or the synchronizations of a method without one. */
+        static boolean isJoined() {
+            return exists() || TransactionSynchronizationManager.isSynchronizationActive();
         }
     }
 }

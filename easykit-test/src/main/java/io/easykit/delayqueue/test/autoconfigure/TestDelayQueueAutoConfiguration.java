@@ -29,14 +29,15 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnMissingBean(TestQueueParts.class)
 public final class TestDelayQueueAutoConfiguration {
 
-    private static final String TRANSACTIONS =
-            "org.springframework.transaction.support.TransactionSynchronizationManager";
+    private static final boolean HAS_TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            TestDelayQueueAutoConfiguration.class.getClassLoader());
 
     TestDelayQueueAutoConfiguration() {}
 
     @Bean
     TestQueueParts testDelayQueueParts() {
-        return new TestQueueParts();
+        return new TestQueueParts(() -> HAS_TRANSACTIONS && ActiveTransaction.isJoined());
     }
 
     /** Preferred to a store that the application defines. */
@@ -77,8 +78,7 @@ public final class TestDelayQueueAutoConfiguration {
 
     @Bean
     DelayQueueTester delayQueueTester(TestQueueParts parts, DelayQueueEngine engine, PayloadCodec codec) {
-        boolean hasTransactions = ClassUtils.isPresent(TRANSACTIONS, getClass().getClassLoader());
-        return parts.tester(engine, codec, () -> hasTransactions && ActiveTransaction.exists());
+        return parts.tester(engine, codec, () -> HAS_TRANSACTIONS && ActiveTransaction.exists());
     }
 
     /** Loaded with its class of Spring only. */
@@ -86,6 +86,11 @@ public final class TestDelayQueueAutoConfiguration {
 
         static boolean exists() {
             return TransactionSynchronizationManager.isActualTransactionActive();
+        }
+
+        /** Whether a handler on this thread would join a transaction, or the synchronizations of a method without one. */
+        static boolean isJoined() {
+            return exists() || TransactionSynchronizationManager.isSynchronizationActive();
         }
     }
 }
