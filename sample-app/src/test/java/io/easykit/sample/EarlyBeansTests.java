@@ -3,9 +3,11 @@ package io.easykit.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.easykit.cache.annotation.Cacheable;
+import io.easykit.cache.annotation.UpdateCache;
 import io.easykit.cache.autoconfigure.EasyCacheAutoConfiguration;
 import io.easykit.delayqueue.annotation.DelayListener;
 import io.easykit.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -62,6 +64,25 @@ class EarlyBeansTests {
                 .contains(Users.class.getName() + " of bean 'users' has annotated methods that are not intercepted")
                 .contains("Listeners of bean 'users'")
                 .contains("ObjectProvider");
+    }
+
+    static class Misspelt {
+        @UpdateCache(prefix = "usr", keys = "#id")
+        public void rename(long id) {}
+    }
+
+    /** They may not exist yet, but no application puts an annotation on them. */
+    @Test
+    void blamesNoBeanOfTheProductsForAWrongPrefix() {
+        for (String[] settings : List.of(new String[0], new String[] {"easy-cache.defaults.ttl=soon"})) {
+            runner.withBean("users", Users.class)
+                    .withBean(Misspelt.class)
+                    .withPropertyValues(settings)
+                    .run(context -> assertThat(context.getStartupFailure())
+                            .hasMessageContaining("no @Cacheable has the prefix 'usr'")
+                            .message()
+                            .doesNotContain("delayQueue", "easyCache"));
+        }
     }
 
     @Test

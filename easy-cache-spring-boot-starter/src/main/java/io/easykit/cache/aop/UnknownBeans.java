@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
@@ -23,6 +24,9 @@ import org.springframework.util.ClassUtils;
  * @param replaced names of beans whose place an instance of another class has taken: mocks of an interface, for example
  */
 record UnknownBeans(Set<String> hidden, Set<String> replaced) {
+
+    /** Classes that auto-configurations of this project import. */
+    private static final Pattern OF_STARTERS = Pattern.compile("io\\.easykit\\.\\w+\\.autoconfigure\\.\\w+");
 
     /**
      * @param initialized names of beans that the factory has made
@@ -58,7 +62,9 @@ record UnknownBeans(Set<String> hidden, Set<String> replaced) {
 
     private static boolean isAutoConfigured(BeanDefinition definition) {
         MethodMetadata method = factoryMethod(definition);
-        return method != null && method.getDeclaringClassName().contains("AutoConfiguration");
+        return method != null
+                && (method.getDeclaringClassName().contains("AutoConfiguration")
+                        || OF_STARTERS.matcher(method.getDeclaringClassName()).matches());
     }
 
     private static @Nullable MethodMetadata factoryMethod(BeanDefinition definition) {
