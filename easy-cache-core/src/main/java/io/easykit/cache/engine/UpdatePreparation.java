@@ -9,6 +9,7 @@ import io.easykit.cache.Transactions;
 import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.OutboxException;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.cache.type.VisibleText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -295,7 +296,7 @@ final class UpdatePreparation {
         } catch (OutboxException failed) {
             throw new CacheUnavailableException(
                     id,
-                    "The update of " + keys + " is refused: Redis '" + id
+                    "The update of " + VisibleText.list(keys) + " is refused: Redis '" + id
                             + "' cannot be prepared for it before the commit, and the outbox cannot be written ("
                             + failed.getMessage() + "), so other nodes could go on to return the old value."
                             + " Repeat it when Redis is back, and check the outbox.",

@@ -598,6 +598,19 @@ class OutboxTests {
         assertThat(data).isEqualTo("old");
     }
 
+    @Test
+    void aRefusedUpdateNamesSomeOfItsKeys() {
+        outbox.broken(true);
+        bench.transactions.begin();
+        cut.updateInTransaction(IntStream.range(0, 1000).mapToObj(AP::key).toList(), () -> null);
+
+        assertThatThrownBy(() -> bench.transactions.commit(() -> data = "new"))
+                .isInstanceOf(CacheUnavailableException.class)
+                .hasMessageContaining(AP.key(19) + " and 980 more] is refused")
+                .message()
+                .hasSizeLessThan(2000);
+    }
+
     // It does not, or there is none
 
     @Test

@@ -9,6 +9,7 @@ import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallersKeys;
 import io.easykit.cache.style.RefusedUpdates;
+import io.easykit.cache.type.VisibleText;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -63,7 +64,8 @@ final class AsyncUpdate {
 
     private InvalidCacheCallException inTransaction(Set<CacheKey<?>> keys) {
         String prefix = keys.isEmpty() ? "" : keys.iterator().next().spec().prefix();
-        return RefusedUpdates.inReactiveTransaction(prefix, keys.isEmpty() ? "the cache" : keys, call.getMethod());
+        return RefusedUpdates.inReactiveTransaction(
+                prefix, keys.isEmpty() ? "the cache" : VisibleText.list(keys), call.getMethod());
     }
 
     /** The thread has no transaction, and a serial cache begins none: the method may work on other threads. */

@@ -12,6 +12,7 @@ import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.CallStyle.Awaiter;
 import io.easykit.cache.style.CallStyle.Place;
 import io.easykit.cache.style.CallersKeys;
+import io.easykit.cache.type.VisibleText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -188,7 +189,8 @@ final class SpringRead {
                     evaluator.evaluate(call.method().operations(), call.call().with(again))));
             if (!keys.equals(keys(steps))) {
                 throw new LoadAbandonedException(
-                        "The method has changed its arguments: the keys are no longer " + keys(steps), null);
+                        "The method has changed its arguments: the keys are no longer " + VisibleText.list(keys(steps)),
+                        null);
             }
             return invocation.invocableClone(again);
         }

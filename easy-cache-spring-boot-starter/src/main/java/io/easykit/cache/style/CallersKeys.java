@@ -2,6 +2,7 @@ package io.easykit.cache.style;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.InvalidCacheCallException;
+import io.easykit.cache.type.VisibleText;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -96,7 +97,7 @@ public final class CallersKeys {
         return new InvalidCacheCallException(
                 name,
                 "The call of " + method + " is refused: it runs on a thread of the cache, where its keys are no longer "
-                        + expected
+                        + VisibleText.list(expected)
                         + ", so it could use the data of another key. The method has not run. If the keys depend"
                         + " on state of the caller's thread, such as a tenant, propagate that by a TaskDecorator bean, or"
                         + " pass it as a parameter. If they depend on a bean or on the time, call the method for each"
