@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Compares a value with the copy that a reader would get from the store.
  *
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
- * if they are of the same class and all their fields are equal, {@code transient} ones included. Classes of the JDK are
+ * if they are of the same class and all their fields are equal, {@code transient} ones included, except fields of a persistence provider
+ * ({@link GeneratedCode}). Classes of the JDK are
  * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Collections and maps are equal if they are of one
  * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. The
  * order of hash tables does not count ({@link HashOrder}). A
@@ -242,7 +243,9 @@ final class DeepComparison {
         List<Field> fields = new ArrayList<>();
         for (Class<?> level = type; level != null && !isOfTheJdk(level); level = level.getSuperclass()) {
             for (Field field : level.getDeclaredFields()) {
-                if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()) {
+                if (!Modifier.isStatic(field.getModifiers())
+                        && !field.isSynthetic()
+                        && !GeneratedCode.isOfAPersistenceProvider(field)) {
                     if (!field.trySetAccessible()) {
                         throw new IllegalStateException("its field " + field + " cannot be read");
                     }

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Field;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -38,6 +39,9 @@ import javax.xml.datatype.DatatypeFactory;
 import javax.xml.datatype.XMLGregorianCalendar;
 import javax.xml.namespace.QName;
 import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.modifier.FieldPersistence;
+import net.bytebuddy.description.modifier.Visibility;
+import net.bytebuddy.dynamic.DynamicType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -154,6 +158,38 @@ class DeepComparisonTests {
         return map;
     }
 
+    /** An entity with the fields that bytecode enhancement adds. */
+    private static final Class<?> ENHANCED = enhanced();
+
+    private static Class<?> enhanced() {
+        DynamicType.Builder<?> type = new ByteBuddy().subclass(Object.class).name("shop.Customer");
+        for (String field : List.of(
+                "$$_hibernate_entityEntryHolder",
+                "$$_hibernate_attributeInterceptor",
+                "_persistence_session",
+                "_persistence_fetchGroup",
+                "_persistence_orders_vh",
+                "session")) {
+            type = type.defineField(field, Object.class, Visibility.PRIVATE, FieldPersistence.TRANSIENT);
+        }
+        return type.defineField("$$_hibernate_name", Object.class, Visibility.PRIVATE)
+                .make()
+                .load(DeepComparisonTests.class.getClassLoader())
+                .getLoaded();
+    }
+
+    private static Object enhanced(String field, @Nullable Object content) {
+        try {
+            Object entity = ENHANCED.getConstructor().newInstance();
+            Field declared = ENHANCED.getDeclaredField(field);
+            declared.setAccessible(true);
+            declared.set(entity, content);
+            return entity;
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
     /** A class of the name that Kotlin's maps {@code withDefault} have. */
     private static Object kotlinWithDefault() {
         try {
@@ -204,6 +240,10 @@ class DeepComparisonTests {
                         Collections.unmodifiableMap(
                                 filled(new TreeMap<>(Comparator.comparing(Thread.State::valueOf)), "NEW")),
                         filled(new TreeMap<>(), "NEW")),
+                Arguments.of(
+                        enhanced("$$_hibernate_entityEntryHolder", 1),
+                        enhanced("$$_hibernate_entityEntryHolder", null)),
+                Arguments.of(enhanced("_persistence_session", 1), enhanced("_persistence_session", null)),
                 Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b", "c")),
                 Arguments.of(ByteBuffer.wrap(new byte[] {1, 0}), ByteBuffer.wrap(new byte[] {1, 0})),
                 Arguments.of(filled(new HashMap<>(), "Aa", "BB"), filled(new HashMap<>(), "BB", "Aa")),
@@ -271,6 +311,11 @@ class DeepComparisonTests {
                         ByteBuffer.wrap(new byte[] {1, 0}).order(ByteOrder.LITTLE_ENDIAN),
                         ByteBuffer.wrap(new byte[] {1, 0}),
                         ": another java.nio"),
+                lost("$$_hibernate_attributeInterceptor"),
+                lost("_persistence_fetchGroup"),
+                lost("_persistence_orders_vh"),
+                lost("session"),
+                lost("$$_hibernate_name"),
                 Arguments.of(inOrder("a", "b"), inOrder("b", "a"), " key: another"),
                 Arguments.of(
                         users(new HashMap<>(), "a", "b"), users(new LinkedHashMap<>(), "b", null), " key.name: null"),
@@ -323,6 +368,11 @@ class DeepComparisonTests {
                         new AbstractMap.SimpleEntry<>(new User(1, "a"), "a"),
                         new AbstractMap.SimpleEntry<>(new User(1, "b"), "a"),
                         " key.name: "));
+    }
+
+    /** Its content tells that attributes are not loaded, or it is no field of the provider. */
+    private static Arguments lost(String field) {
+        return Arguments.of(enhanced(field, 1), enhanced(field, null), "." + field + ": null instead of ");
     }
 
     private static Collection<String> sorted(String... texts) {

@@ -1,0 +1,29 @@
+package io.easykit.cache.engine;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+
+/** Code that libraries generate, recognized by names only. Its state is no content of a value. */
+final class GeneratedCode {
+
+    /** Set if attributes of the entity may not be loaded, so that the copy would lack them. */
+    private static final String HIBERNATE_LAZY = "$$_hibernate_attributeInterceptor";
+
+    private static final String ECLIPSELINK_LAZY = "_persistence_fetchGroup";
+    private static final String ECLIPSELINK_LAZY_SUFFIX = "_vh";
+
+    private GeneratedCode() {}
+
+    /** Whether Hibernate or EclipseLink has added the field to an entity for its own use. */
+    static boolean isOfAPersistenceProvider(Field field) {
+        String name = field.getName();
+        if (!Modifier.isTransient(field.getModifiers())) {
+            return false;
+        }
+        return name.startsWith("$$_hibernate_")
+                ? !name.equals(HIBERNATE_LAZY)
+                : name.startsWith("_persistence_")
+                        && !name.equals(ECLIPSELINK_LAZY)
+                        && !name.endsWith(ECLIPSELINK_LAZY_SUFFIX);
+    }
+}
