@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
  * if they are of the same class and all their fields are equal, {@code transient} ones included, except fields of a persistence provider
  * ({@link GeneratedCode}). Classes of the JDK are
- * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Collections and maps are equal if they are of one
+ * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Messages of Protobuf are compared by their {@code equals}. Collections and maps are equal if they are of one
  * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. The
  * order of hash tables does not count ({@link HashOrder}). A
  * collection class that may behave differently, such as a map that ignores case, must come back as the same class
@@ -71,6 +71,9 @@ final class DeepComparison {
         }
         if (isOfTheJdk(one.getClass())) {
             return JdkEquality.areEqual(one, other) ? null : changed(path, one);
+        }
+        if (GeneratedCode.isMessage(one)) {
+            return one.equals(other) ? null : changed(path, one);
         }
         return compareFields(path, one, other);
     }

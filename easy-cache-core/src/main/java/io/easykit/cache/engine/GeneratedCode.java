@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import org.jspecify.annotations.Nullable;
 
 /** Code that libraries generate, recognized by names only. Its state is no content of a value. */
 final class GeneratedCode {
@@ -12,7 +13,33 @@ final class GeneratedCode {
     private static final String ECLIPSELINK_LAZY = "_persistence_fetchGroup";
     private static final String ECLIPSELINK_LAZY_SUFFIX = "_vh";
 
+    private static final String PROTOBUF_MESSAGE = "com.google.protobuf.MessageLite";
+
+    private static final ClassValue<Boolean> MESSAGES = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return inherits(type, PROTOBUF_MESSAGE);
+        }
+    };
+
     private GeneratedCode() {}
+
+    /** Whether it is a message of Protobuf. Its {@code equals} compares its content, and its fields hold what it has computed. */
+    static boolean isMessage(Object value) {
+        return MESSAGES.get(value.getClass());
+    }
+
+    private static boolean inherits(@Nullable Class<?> type, String name) {
+        if (type == null || type.getName().equals(name)) {
+            return type != null;
+        }
+        for (Class<?> parent : type.getInterfaces()) {
+            if (inherits(parent, name)) {
+                return true;
+            }
+        }
+        return inherits(type.getSuperclass(), name);
+    }
 
     /** Whether Hibernate or EclipseLink has added the field to an entity for its own use. */
     static boolean isOfAPersistenceProvider(Field field) {

@@ -24,6 +24,7 @@ import java.util.LinkedList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
@@ -190,6 +191,58 @@ class DeepComparisonTests {
         }
     }
 
+    /** Content and hash as those of a message of Protobuf, which keeps numbers that it has computed. */
+    public static class Content {
+
+        @Nullable String text;
+
+        int memoizedSize;
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Content content && Objects.equals(content.text, text);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hashCode(text);
+        }
+    }
+
+    private static final Class<?> MESSAGE = message();
+
+    /** A subclass of a class that implements the interface of Protobuf's messages. */
+    private static Class<?> message() {
+        ByteBuddy types = new ByteBuddy();
+        Class<?> lite = types.makeInterface()
+                .name("com.google.protobuf.MessageLite")
+                .make()
+                .load(DeepComparisonTests.class.getClassLoader())
+                .getLoaded();
+        Class<?> message = types.subclass(Content.class)
+                .implement(lite)
+                .name("shop.Message")
+                .make()
+                .load(lite.getClassLoader())
+                .getLoaded();
+        return types.subclass(message)
+                .name("shop.Order")
+                .make()
+                .load(message.getClassLoader())
+                .getLoaded();
+    }
+
+    private static Object message(String text, int memoizedSize) {
+        try {
+            Content message = (Content) MESSAGE.getConstructor().newInstance();
+            message.text = text;
+            message.memoizedSize = memoizedSize;
+            return message;
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
     /** A class of the name that Kotlin's maps {@code withDefault} have. */
     private static Object kotlinWithDefault() {
         try {
@@ -244,6 +297,7 @@ class DeepComparisonTests {
                         enhanced("$$_hibernate_entityEntryHolder", 1),
                         enhanced("$$_hibernate_entityEntryHolder", null)),
                 Arguments.of(enhanced("_persistence_session", 1), enhanced("_persistence_session", null)),
+                Arguments.of(message("a", 3), message("a", -1)),
                 Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b", "c")),
                 Arguments.of(ByteBuffer.wrap(new byte[] {1, 0}), ByteBuffer.wrap(new byte[] {1, 0})),
                 Arguments.of(filled(new HashMap<>(), "Aa", "BB"), filled(new HashMap<>(), "BB", "Aa")),
@@ -311,6 +365,7 @@ class DeepComparisonTests {
                         ByteBuffer.wrap(new byte[] {1, 0}).order(ByteOrder.LITTLE_ENDIAN),
                         ByteBuffer.wrap(new byte[] {1, 0}),
                         ": another java.nio"),
+                Arguments.of(message("a", 3), message("b", 3), ": another shop.Order"),
                 lost("$$_hibernate_attributeInterceptor"),
                 lost("_persistence_fetchGroup"),
                 lost("_persistence_orders_vh"),
