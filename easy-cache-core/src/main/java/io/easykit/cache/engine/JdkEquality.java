@@ -1,5 +1,6 @@
 package io.easykit.cache.engine;
 
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.Collection;
@@ -7,6 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Equality of values and collections of the JDK whose own {@code equals} leaves something out. */
 final class JdkEquality {
@@ -16,6 +19,9 @@ final class JdkEquality {
             "java.util.concurrent.atomic.AtomicInteger",
             "java.util.concurrent.atomic.AtomicLong",
             "java.util.concurrent.atomic.AtomicBoolean",
+            "java.util.concurrent.atomic.AtomicIntegerArray",
+            "java.util.concurrent.atomic.AtomicLongArray",
+            "java.util.concurrent.atomic.LongAdder",
             "java.lang.StringBuilder",
             "java.lang.StringBuffer",
             "java.net.URL");
@@ -26,6 +32,10 @@ final class JdkEquality {
     static boolean areEqual(Object one, Object other) {
         if (BY_TEXT.contains(one.getClass().getName())) {
             return one.toString().equals(other.toString());
+        }
+        if (one instanceof Pattern pattern) {
+            return pattern.pattern().equals(((Pattern) other).pattern())
+                    && pattern.flags() == ((Pattern) other).flags();
         }
         return one.equals(other) && haveTheSameRest(one, other);
     }
@@ -45,13 +55,25 @@ final class JdkEquality {
             if (level.getName().equals(type)) {
                 try {
                     Method method = level.getMethod(getter);
-                    return method.invoke(one).equals(method.invoke(other));
+                    return Objects.equals(read(method, one), read(method, other));
                 } catch (ReflectiveOperationException unknown) {
-                    return false; // such as a calendar whose parts make no type of XML
+                    return false;
                 }
             }
         }
         return true;
+    }
+
+    /** Returns null if the value has no such part: the year and the hour of a calendar make no type of XML. */
+    private static @Nullable Object read(Method getter, Object value) throws ReflectiveOperationException {
+        try {
+            return getter.invoke(value);
+        } catch (InvocationTargetException failure) {
+            if (failure.getCause() instanceof IllegalStateException) {
+                return null;
+            }
+            throw failure;
+        }
     }
 
     /**

@@ -34,6 +34,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.datatype.DatatypeFactory;
@@ -281,6 +286,20 @@ class DeepComparisonTests {
         return DatatypeFactory.newDefaultInstance().newXMLGregorianCalendar(text);
     }
 
+    /** Parts that make no type of XML. */
+    private static XMLGregorianCalendar yearAndHour(int hour) {
+        XMLGregorianCalendar calendar = DatatypeFactory.newDefaultInstance().newXMLGregorianCalendar();
+        calendar.setYear(2026);
+        calendar.setHour(hour);
+        return calendar;
+    }
+
+    private static LongAdder adder(long sum) {
+        LongAdder adder = new LongAdder();
+        adder.add(sum);
+        return adder;
+    }
+
     static Stream<Arguments> alike() {
         return Stream.of(
                 Arguments.of(calendar("2026-11-26T10:00:00+02:00"), calendar("2026-11-26T10:00:00+02:00")),
@@ -298,6 +317,11 @@ class DeepComparisonTests {
                         enhanced("$$_hibernate_entityEntryHolder", null)),
                 Arguments.of(enhanced("_persistence_session", 1), enhanced("_persistence_session", null)),
                 Arguments.of(message("a", 3), message("a", -1)),
+                Arguments.of(Pattern.compile("a+"), Pattern.compile("a+")),
+                Arguments.of(new AtomicIntegerArray(new int[] {1}), new AtomicIntegerArray(new int[] {1})),
+                Arguments.of(new AtomicLongArray(new long[] {1}), new AtomicLongArray(new long[] {1})),
+                Arguments.of(adder(2), adder(2)),
+                Arguments.of(yearAndHour(3), yearAndHour(3)),
                 Arguments.of(new QName("urn:a", "b", "c"), new QName("urn:a", "b", "c")),
                 Arguments.of(ByteBuffer.wrap(new byte[] {1, 0}), ByteBuffer.wrap(new byte[] {1, 0})),
                 Arguments.of(filled(new HashMap<>(), "Aa", "BB"), filled(new HashMap<>(), "BB", "Aa")),
@@ -366,6 +390,17 @@ class DeepComparisonTests {
                         ByteBuffer.wrap(new byte[] {1, 0}),
                         ": another java.nio"),
                 Arguments.of(message("a", 3), message("b", 3), ": another shop.Order"),
+                Arguments.of(Pattern.compile("a+"), Pattern.compile("a*"), ": another java.util.regex"),
+                Arguments.of(
+                        Pattern.compile("a+"), Pattern.compile("a+", Pattern.CASE_INSENSITIVE), ": another java.util"),
+                Arguments.of(
+                        new AtomicIntegerArray(new int[] {1}), new AtomicIntegerArray(new int[] {2}), ": another java"),
+                Arguments.of(
+                        new AtomicLongArray(new long[] {1}), new AtomicLongArray(new long[] {2}), ": another java"),
+                Arguments.of(adder(2), adder(3), ": another java"),
+                Arguments.of(yearAndHour(3), yearAndHour(4), ": another "),
+                Arguments.of(new ReentrantLock(), new ReentrantLock(), ": another java"),
+                Arguments.of(new IllegalStateException("a"), new IllegalStateException("a"), ": another java"),
                 lost("$$_hibernate_attributeInterceptor"),
                 lost("_persistence_fetchGroup"),
                 lost("_persistence_orders_vh"),
