@@ -26,11 +26,12 @@ import org.jspecify.annotations.Nullable;
  * Compares a value with the copy that a reader would get from the store.
  *
  * <p>Does not rely on {@code equals} of application classes: an entity is often equal by its id alone. Objects are equal
- * if they are of the same class and all their fields are equal, {@code transient} ones included, except fields of a persistence provider
- * ({@link GeneratedCode}). Classes of the JDK are
- * compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}). Messages of Protobuf are compared by their {@code equals}. Collections and maps are equal if they are of one
- * kind (list, set, queue, map), in the same order, with equal elements: a {@code List.of()} may come back as an {@code ArrayList}. The
- * order of hash tables does not count ({@link HashOrder}). A
+ * if they are of the same class and all their fields are equal, {@code transient} ones included. Fields that a persistence
+ * provider has added are skipped, and messages of Protobuf are compared by their {@code equals} ({@link GeneratedCode}).
+ * Classes of the JDK are compared by their {@code equals}, and by what that leaves out ({@link JdkEquality}).
+ *
+ * <p>Collections and maps are equal if they are of one kind (list, set, queue, map), in the same order, with equal elements:
+ * a {@code List.of()} may come back as an {@code ArrayList}. The order of hash tables does not count ({@link HashOrder}). A
  * collection class that may behave differently, such as a map that ignores case, must come back as the same class
  * ({@link PlainCollections}).
  */
@@ -228,8 +229,10 @@ final class DeepComparison {
 
     private @Nullable String compareOwnFields(String path, Object one, Object other) {
         for (Field field : FIELDS.get(one.getClass())) {
-            String at = path + "." + field.getName();
-            String difference = compare(at, read(field, one), read(field, other));
+            Object content = read(field, one);
+            String difference = GeneratedCode.hasNothingToLoad(field, content)
+                    ? null
+                    : compare(path + "." + field.getName(), content, read(field, other));
             if (difference != null) {
                 return Modifier.isTransient(field.getModifiers()) ? difference + " (it is transient)" : difference;
             }

@@ -10,6 +10,9 @@ final class GeneratedCode {
     /** Set if attributes of the entity may not be loaded, so that the copy would lack them. */
     private static final String HIBERNATE_LAZY = "$$_hibernate_attributeInterceptor";
 
+    private static final String HIBERNATE_INTERCEPTOR =
+            "org.hibernate.bytecode.enhance.spi.interceptor.BytecodeLazyAttributeInterceptor";
+
     private static final String ECLIPSELINK_LAZY = "_persistence_fetchGroup";
     private static final String ECLIPSELINK_LAZY_SUFFIX = "_vh";
 
@@ -18,7 +21,7 @@ final class GeneratedCode {
     private static final ClassValue<Boolean> MESSAGES = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
-            return inherits(type, PROTOBUF_MESSAGE);
+            return find(type, PROTOBUF_MESSAGE) != null;
         }
     };
 
@@ -29,16 +32,17 @@ final class GeneratedCode {
         return MESSAGES.get(value.getClass());
     }
 
-    private static boolean inherits(@Nullable Class<?> type, String name) {
+    private static @Nullable Class<?> find(@Nullable Class<?> type, String name) {
         if (type == null || type.getName().equals(name)) {
-            return type != null;
+            return type;
         }
         for (Class<?> parent : type.getInterfaces()) {
-            if (inherits(parent, name)) {
-                return true;
+            Class<?> found = find(parent, name);
+            if (found != null) {
+                return found;
             }
         }
-        return inherits(type.getSuperclass(), name);
+        return find(type.getSuperclass(), name);
     }
 
     /** Whether Hibernate or EclipseLink has added the field to an entity for its own use. */
@@ -52,5 +56,20 @@ final class GeneratedCode {
                 : name.startsWith("_persistence_")
                         && !name.equals(ECLIPSELINK_LAZY)
                         && !name.endsWith(ECLIPSELINK_LAZY_SUFFIX);
+    }
+
+    /** Whether the field holds an interceptor of Hibernate for an entity all of whose attributes are loaded. */
+    static boolean hasNothingToLoad(Field field, @Nullable Object content) {
+        if (content == null || !field.getName().equals(HIBERNATE_LAZY)) {
+            return false;
+        }
+        Class<?> type = find(content.getClass(), HIBERNATE_INTERCEPTOR);
+        try {
+            return type != null
+                    && Boolean.FALSE.equals(
+                            type.getMethod("hasAnyUninitializedAttributes").invoke(content));
+        } catch (ReflectiveOperationException unknown) {
+            return false;
+        }
     }
 }

@@ -48,6 +48,8 @@ import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.description.modifier.FieldPersistence;
 import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.implementation.FixedValue;
+import net.bytebuddy.matcher.ElementMatchers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -184,6 +186,36 @@ class DeepComparisonTests {
                 .getLoaded();
     }
 
+    /** What Hibernate puts into {@code $$_hibernate_attributeInterceptor}. */
+    public interface Interceptor {
+
+        boolean hasAnyUninitializedAttributes();
+    }
+
+    /** An interceptor that implements the interface of Hibernate. */
+    private static Object interceptor(boolean hasAnyUninitializedAttributes) {
+        try {
+            Class<?> lazy = new ByteBuddy()
+                    .makeInterface(Interceptor.class)
+                    .name("org.hibernate.bytecode.enhance.spi.interceptor.BytecodeLazyAttributeInterceptor")
+                    .make()
+                    .load(DeepComparisonTests.class.getClassLoader())
+                    .getLoaded();
+            return new ByteBuddy()
+                    .subclass(Object.class)
+                    .implement(lazy)
+                    .method(ElementMatchers.named("hasAnyUninitializedAttributes"))
+                    .intercept(FixedValue.value(hasAnyUninitializedAttributes))
+                    .make()
+                    .load(lazy.getClassLoader())
+                    .getLoaded()
+                    .getConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
     private static Object enhanced(String field, @Nullable Object content) {
         try {
             Object entity = ENHANCED.getConstructor().newInstance();
@@ -315,6 +347,9 @@ class DeepComparisonTests {
                 Arguments.of(
                         enhanced("$$_hibernate_entityEntryHolder", 1),
                         enhanced("$$_hibernate_entityEntryHolder", null)),
+                Arguments.of(
+                        enhanced("$$_hibernate_attributeInterceptor", interceptor(false)),
+                        enhanced("$$_hibernate_attributeInterceptor", null)),
                 Arguments.of(enhanced("_persistence_session", 1), enhanced("_persistence_session", null)),
                 Arguments.of(message("a", 3), message("a", -1)),
                 Arguments.of(Pattern.compile("a+"), Pattern.compile("a+")),
@@ -402,6 +437,10 @@ class DeepComparisonTests {
                 Arguments.of(new ReentrantLock(), new ReentrantLock(), ": another java"),
                 Arguments.of(new IllegalStateException("a"), new IllegalStateException("a"), ": another java"),
                 lost("$$_hibernate_attributeInterceptor"),
+                Arguments.of(
+                        enhanced("$$_hibernate_attributeInterceptor", interceptor(true)),
+                        enhanced("$$_hibernate_attributeInterceptor", null),
+                        ".$$_hibernate_attributeInterceptor: null instead of "),
                 lost("_persistence_fetchGroup"),
                 lost("_persistence_orders_vh"),
                 lost("session"),
