@@ -22,6 +22,7 @@ import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.module.SimpleModule;
 
 /** Keys of maps that are objects of the application. */
+@SuppressWarnings("JavaUtilDate") // it is what payloads have
 class MapKeyTests {
 
     private final JacksonPayloadCodec codec = new JacksonPayloadCodec();
