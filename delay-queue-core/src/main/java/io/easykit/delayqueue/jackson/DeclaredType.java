@@ -31,14 +31,15 @@ final class DeclaredType {
     }
 
     /**
-     * Returns true if Jackson chooses the serializer by the class of each value, and writes no type id. The receiver knows the type of a
-     * type variable, and the sender may not.
+     * Returns true if Jackson chooses the serializer by the class of each value, and writes no type id. Not of a type
+     * variable, which only the receiver may resolve.
      */
     static boolean isChosenByValue(BeanPropertyWriter property) {
         JavaType type = property.getType();
         return property.getTypeSerializer() == null
                 && !property.hasSerializer()
                 && !type.isFinal()
+                && !type.isTypeOrSubTypeOf(Throwable.class) // of what is caught the message is sent
                 && !type.isContainerType()
                 && !(genericType(property) instanceof TypeVariable);
     }

@@ -1,5 +1,6 @@
 package io.easykit.delayqueue.jackson;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.ArrayList;
 import java.util.Calendar;
 import java.util.Date;
@@ -7,13 +8,16 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.BeanProperty;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationConfig;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.cfg.SerializationContexts;
 import tools.jackson.databind.deser.ValueInstantiator;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
+import tools.jackson.databind.deser.bean.BuilderBasedDeserializer;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.BeanPropertyWriter;
@@ -68,9 +72,9 @@ final class LossCheck extends ValueSerializerModifier {
     }
 
     private BeanPropertyWriter changed(SerializationConfig config, BeanPropertyWriter property) {
-        return DeclaredType.isChosenByValue(property)
+        return DeclaredType.isChosenByValue(property) && !isReadInItsOwnWay(property)
                 ? findReader(property.getType())
-                        .filter(reader -> !reader.hasAnySetter())
+                        .filter(reader -> !reader.hasAnySetter() && !(reader instanceof BuilderBasedDeserializer))
                         .map(reader -> declared(config, property, new DeclaredType(reader)))
                         .orElse(property)
                 : property;
@@ -104,8 +108,15 @@ final class LossCheck extends ValueSerializerModifier {
     public ValueSerializer<?> modifyKeySerializer(
             SerializationConfig config, JavaType type, BeanDescription.Supplier key, ValueSerializer<?> serializer) {
         return serializer.getClass() == JDKKeySerializers.Default.class && isOfApplication(type)
-                ? new TextKey(type, readers)
+                ? new TextKey(type, readers, serializer)
                 : serializer;
+    }
+
+    /** Whether a property is not read, or in another way than others of its type. */
+    static boolean isReadInItsOwnWay(BeanProperty property) {
+        JsonProperty json = property.getAnnotation(JsonProperty.class);
+        return property.getAnnotation(JsonDeserialize.class) != null
+                || (json != null && json.access() == JsonProperty.Access.READ_ONLY);
     }
 
     /** Dates and arrays of bytes have a text of their own. */

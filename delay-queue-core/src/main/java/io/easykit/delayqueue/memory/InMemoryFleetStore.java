@@ -134,7 +134,7 @@ final class InMemoryFleetStore implements FleetStore {
     @Override
     public synchronized Beat beat(String name, NodeReport report, Duration expiry) {
         forgetSilentNodes();
-        Instant latest = now().plus(expiry.multipliedBy(10));
+        Instant latest = now().plusMillis(Math.max(10 * expiry.toMillis(), 1_800_000));
         nodes.replaceAll((other, node) ->
                 node.until.isAfter(latest) ? new Node(node.seenAt, now().plus(expiry), node.report) : node);
         nodes.put(name, new Node(now(), now().plus(expiry), report));

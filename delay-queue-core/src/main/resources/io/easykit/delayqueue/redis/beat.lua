@@ -25,7 +25,7 @@ end
 if keep == 0 then return {now, 0} end
 allowWhenFull()
 -- Of before a step back of the clock: a dead node would stay for as long, perhaps as the first one.
-for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', till, string.format('(%d', now + 10 * keep), '+inf', 'LIMIT', '0', '100')) do
+for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', till, string.format('(%d', now + math.max(10 * keep, 1800000)), '+inf', 'LIMIT', '0', '100')) do
   redis.call('ZADD', till, string.format('%d', now + keep), ahead)
 end
 redis.call('ZADD', till, string.format('%d', now + keep), node)

@@ -19,6 +19,7 @@ import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.KeyDeserializer;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.module.SimpleModule;
 
 /** Keys of maps that are objects of the application. */
@@ -95,6 +96,35 @@ class MapKeyTests {
         assertThat(codec.decode(codec.encode(sent), Complete.class)).isEqualTo(sent);
         assertThatCode(() -> codec.encode(Map.of(new Text("a"), 1, Kind.SMALL, 2)))
                 .doesNotThrowAnyException();
+    }
+
+    static final class PairReader extends KeyDeserializer {
+
+        @Override
+        public Object deserializeKey(String key, DeserializationContext context) {
+            return new Pair(key, 1);
+        }
+    }
+
+    record ReadByAnnotation(@JsonDeserialize(keyUsing = PairReader.class) Map<Pair, Integer> pairs) {}
+
+    @Test
+    void areTakenIfThePropertySaysHowTheyAreRead() {
+        assertThatCode(() -> codec.encode(new ReadByAnnotation(Map.of(new Pair("a", 1), 1))))
+                .doesNotThrowAnyException();
+    }
+
+    interface Code {}
+
+    enum Size implements Code {
+        LARGE
+    }
+
+    /** Its receivers have another type. */
+    @Test
+    void areTakenIfNoReaderOfTheirTypeExists() {
+        record Codes(Map<Code, Integer> codes) {}
+        assertThatCode(() -> codec.encode(new Codes(Map.of(Size.LARGE, 1)))).doesNotThrowAnyException();
     }
 
     @Test

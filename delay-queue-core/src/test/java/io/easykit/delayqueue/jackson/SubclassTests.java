@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.easykit.delayqueue.PayloadCodec.PayloadType;
 import java.util.List;
@@ -82,14 +83,47 @@ class SubclassTests {
 
     record Failed(Exception error) {}
 
+    record Cart(Total total) {}
+
+    @JsonDeserialize(builder = TotalBuilder.class)
+    static class Total {
+
+        public int amount = 1;
+
+        /** Computed. */
+        public int gross = 2;
+    }
+
+    @JsonIgnoreProperties("gross")
+    static final class TotalBuilder {
+
+        private final Total total = new Total();
+
+        public TotalBuilder withAmount(int amount) {
+            total.amount = amount;
+            return this;
+        }
+
+        public Total build() {
+            return total;
+        }
+    }
+
+    static class Shape2 {
+
+        public int id;
+    }
+
+    static final class Square2 extends Shape2 {
+
+        public int side;
+    }
+
+    record Keeper(@JsonDeserialize(as = Square2.class) Shape2 shape) {}
+
     static List<Object> cut() {
         return List.of(
-                new Order(new Card()),
-                new Order(new Snake()),
-                new Unwrapped(),
-                new Outer(),
-                new Drawing(new Square()),
-                new Failed(new OrderException()));
+                new Order(new Card()), new Order(new Snake()), new Unwrapped(), new Outer(), new Drawing(new Square()));
     }
 
     @ParameterizedTest
@@ -122,6 +156,9 @@ class SubclassTests {
                 unwrapped,
                 new Drawing(new Circle()),
                 new Failed(new IllegalStateException("late")),
+                new Failed(new OrderException()),
+                new Cart(new Total()),
+                new Keeper(new Square2()),
                 new Event<>(new Card()));
     }
 

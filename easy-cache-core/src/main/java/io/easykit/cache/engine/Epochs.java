@@ -36,6 +36,9 @@ final class Epochs {
     /** After this time no strict reader of any node uses epochs from before. Longer than their age by what tickers may differ. */
     static final Duration SEEN_BY_ALL = MAX_AGE.plusMillis(500);
 
+    /** A line that breaks again and again ends no read. */
+    private static final int REREADS = 2;
+
     private final EntryStore store;
     private final ClusterAvailability availability;
     private final Runnable onRaised;
@@ -213,14 +216,25 @@ final class Epochs {
     Found refresh(int hash) {
         // Before the command: the reply need not have an epoch that another thread raises meanwhile.
         Map<String, Long> before = hashes.get(hash).epochs();
+        MarkHistory.Connection over = marks.connection(hash);
         long sentAt = ticker.nanoTime();
         PrefixEpochs stored = store.epochs(hash);
-        if (note(hash, stored.mark(), sentAt)) {
-            before = hashes.get(hash).epochs();
+        for (int i = 0; i < REREADS && !over.equals(marks.connection(hash)); i++) {
+            // The reply may be of the former server.
+            over = marks.connection(hash);
+            sentAt = ticker.nanoTime();
+            stored = store.epochs(hash);
         }
-        learn(hash, known -> known.with(stored, sentAt));
+        return learned(hash, before, stored, sentAt, over);
+    }
+
+    private Found learned(
+            int hash, Map<String, Long> known, PrefixEpochs stored, long sentAt, MarkHistory.Connection over) {
+        boolean older = note(hash, stored.mark(), sentAt, over);
+        Map<String, Long> before = older ? hashes.get(hash).epochs() : known;
+        learn(hash, present -> present.with(stored, sentAt));
         List<String> missing = before.entrySet().stream()
-                .filter(known -> stored.raised().getOrDefault(known.getKey(), 0L) < known.getValue())
+                .filter(one -> stored.raised().getOrDefault(one.getKey(), 0L) < one.getValue())
                 .map(Map.Entry::getKey)
                 .toList();
         return new Found(missing, stored.clearing());
@@ -232,12 +246,15 @@ final class Epochs {
      *
      * @return whether it did
      */
-    private boolean note(int hash, long mark, long sentAt) {
-        if (!marks.isOlder(hash, mark, sentAt)) {
-            return false;
+    private boolean note(int hash, long mark, long sentAt, MarkHistory.Connection over) {
+        synchronized (marks) { // no other reader goes on in between
+            if (!marks.isOlder(hash, mark, sentAt, over)) {
+                return false;
+            }
+            long above = floor(EpochRange.EVERY_PREFIX) + 1;
+            learn(hash, known -> known.with(Map.of(EpochRange.EVERY_PREFIX, above)));
         }
-        long above = floor(EpochRange.EVERY_PREFIX) + 1;
-        learn(hash, known -> known.with(Map.of(EpochRange.EVERY_PREFIX, above)));
+        marks.warnOfOlderData();
         return true;
     }
 
@@ -245,9 +262,10 @@ final class Epochs {
     void advanceMark(int hash) {
         long now = ticker.nanoTime();
         if (marks.stands(hash, now)) {
+            MarkHistory.Connection over = marks.connection(hash);
             long mark = store.advanceMark(hash);
-            if (mark > 0) {
-                boolean unused = note(hash, mark, now);
+            if (mark > 0 && over.equals(marks.connection(hash))) {
+                boolean unused = note(hash, mark, now, over);
             }
         }
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class GuardedCalls<T> {
 
     /** No number of a connection: the partitions were replaced meanwhile. */
-    private static final int NEVER = -1;
+    private static final long NEVER = -1;
 
     /** Maximum number of calls that are under way together. */
     static final int CHUNK = 500;
@@ -47,11 +47,11 @@ final class GuardedCalls<T> {
 
     private List<EntryReply<T>> callChunk(List<? extends EntryCall<T>> calls) {
         List<EntryCall<T>> allowed = new ArrayList<>(calls.size());
-        Map<CircuitBreaker, Integer> repeated = new HashMap<>();
+        Map<CircuitBreaker, Long> sending = new HashMap<>();
         List<@Nullable StoreUnavailableException> refusals = new ArrayList<>(calls.size());
         for (EntryCall<T> call : calls) {
             CircuitBreaker breaker = availability.of(call.key());
-            repeated.computeIfAbsent(breaker, any -> breaker.repetition().repeated());
+            sending.computeIfAbsent(breaker, any -> breaker.repetition().sending());
             StoreUnavailableException refusal = refusal(breaker);
             refusals.add(refusal);
             if (refusal == null) {
@@ -64,7 +64,7 @@ final class GuardedCalls<T> {
             EntryCall<T> call = allowed.get(i);
             CircuitBreaker breaker = availability.of(call.key());
             worst.merge(breaker, sent.get(i), GuardedCalls::worse);
-            if (suspect.include(breaker, repeated.getOrDefault(breaker, NEVER), call.key())) {
+            if (suspect.include(breaker, sending.getOrDefault(breaker, NEVER), call.key())) {
                 sent.set(i, SuspectReplies.withoutValue(call, sent.get(i)));
             }
         }

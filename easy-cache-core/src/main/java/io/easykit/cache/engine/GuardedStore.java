@@ -65,15 +65,15 @@ final class GuardedStore implements EntryStore {
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         Snapshot seen = guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
-        return suspect.include(breaker, repeated, key) ? SuspectReplies.withoutValue(seen) : seen;
+        return suspect.include(breaker, sending, key) ? SuspectReplies.withoutValue(seen) : seen;
     }
 
     /** Whether the store may lack a recent invalidation of this node, so that replies about the entry lose their value. */
     boolean withholds(CacheKey<?> key) {
         CircuitBreaker breaker = availability.of(key);
-        return suspect.include(breaker, breaker.repetition().repeated(), key);
+        return suspect.include(breaker, breaker.repetition().sending(), key);
     }
 
     @Override
@@ -85,33 +85,33 @@ final class GuardedStore implements EntryStore {
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         Fetched fetched = guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
-        return suspect.include(breaker, repeated, key) ? SuspectReplies.withoutValue(fetched) : fetched;
+        return suspect.include(breaker, sending, key) ? SuspectReplies.withoutValue(fetched) : fetched;
     }
 
     @Override
     public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peek(key, epoch, allowsStale));
-        return suspect.include(breaker, repeated, key) ? null : peeked;
+        return suspect.include(breaker, sending, key) ? null : peeked;
     }
 
     @Override
     public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
         CircuitBreaker breaker = availability.of(key);
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peekExpired(key, epoch));
-        return suspect.include(breaker, repeated, key) ? null : peeked;
+        return suspect.include(breaker, sending, key) ? null : peeked;
     }
 
     @Override
     public boolean store(CacheKey<?> key, LoadLease lease, Envelope value, Duration ttl) {
         CircuitBreaker breaker = availability.of(key);
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         boolean stored = guard(breaker, breaker::mayRead, () -> store.store(key, lease, value, ttl));
-        return stored && !suspect.include(breaker, repeated, key);
+        return stored && !suspect.include(breaker, sending, key);
     }
 
     @Override
@@ -143,13 +143,13 @@ final class GuardedStore implements EntryStore {
             EntryReply<T> refused = EntryReply.failed(CircuitBreaker.markedUnavailable());
             return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
         }
-        int repeated = breaker.repetition().repeated();
+        long sending = breaker.repetition().sending();
         return sent(call)
                 .handleAsync(
                         (reply, failure) -> {
                             EntryReply<T> counted = counted(breaker, reply, failure);
                             return next.apply(
-                                    suspect.include(breaker, repeated, call.key())
+                                    suspect.include(breaker, sending, call.key())
                                             ? SuspectReplies.withoutValue(call, counted)
                                             : counted);
                         },

@@ -45,15 +45,15 @@ final class MarkHistory {
      *
      * @param number zero if there is none
      * @param sentAt ticker time at which the command was sent
-     * @param over the connection, or a later one
+     * @param over the connection of the reply
      * @return whether the server lacks more than will be repeated
      */
     synchronized boolean isOlder(long number, long sentAt, Connection over) {
         Mark last = marks.peekLast();
-        if (last != null && sentAt - lastRead < 0) {
+        boolean same = over.equals(connection);
+        if (last != null && same && sentAt - lastRead < 0) {
             return false;
         }
-        boolean same = over.equals(connection);
         boolean older = false;
         if (last != null && number < last.number) {
             if (same && last.number - number <= DISORDER) {
@@ -62,7 +62,7 @@ final class MarkHistory {
             older = !same && number < atLeast();
             marks.clear();
         }
-        lastRead = sentAt;
+        lastRead = last == null ? sentAt : Math.max(lastRead, sentAt);
         connection = over;
         add(number);
         return older;

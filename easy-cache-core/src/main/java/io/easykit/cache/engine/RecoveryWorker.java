@@ -328,16 +328,14 @@ final class RecoveryWorker {
         try {
             if (breaker.repetition().mayBegin(ticker.nanoTime())) {
                 repeat();
+                epochs.refresh(); // if the server has older data, what is loaded before the raise is loaded once more
+                epochs.raise();
             }
         } finally {
             if (breaker.repetition().isDue()) {
-                repeatSoon();
+                once(repetitionQueued, pause(), () -> safely(this::catchUp));
             }
         }
-    }
-
-    private void repeatSoon() {
-        once(repetitionQueued, pause(), () -> safely(this::catchUp));
     }
 
     private void repeat() {

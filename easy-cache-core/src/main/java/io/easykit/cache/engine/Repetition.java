@@ -39,6 +39,20 @@ final class Repetition {
         return repeated;
     }
 
+    /** What to remember when a command is sent: the numbers of the repetition and of the connection. */
+    long sending() {
+        return (long) repeated << 32 | Integer.toUnsignedLong(connections.get());
+    }
+
+    /**
+     * Whether a connection was made since.
+     *
+     * @param sending {@link #sending} before the command was sent
+     */
+    boolean isOtherConnection(long sending) {
+        return connections.get() != (int) sending;
+    }
+
     boolean isDue() {
         return connections.get() != repeated;
     }
@@ -46,10 +60,10 @@ final class Repetition {
     /**
      * Whether a reply may come from a server that lacks invalidations.
      *
-     * @param before {@link #repeated} before the command was sent
+     * @param sending {@link #sending} before the command was sent
      */
-    boolean isSuspect(int before) {
-        return connections.get() != before;
+    boolean isSuspect(long sending) {
+        return connections.get() != (int) (sending >> 32);
     }
 
     /**

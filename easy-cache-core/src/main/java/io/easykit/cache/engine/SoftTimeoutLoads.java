@@ -227,8 +227,10 @@ final class SoftTimeoutLoads {
 
     private <V> void cannotRunThere(Miss<V> miss, Running<V> mine, Throwable fault) {
         report(miss.key(), fault);
-        running.remove(miss.key(), mine);
-        mine.breakOff();
+        if (mine.begin()) {
+            running.remove(miss.key(), mine);
+            mine.breakOff();
+        }
     }
 
     private <V> void runThere(Miss<V> miss, Running<V> mine) {

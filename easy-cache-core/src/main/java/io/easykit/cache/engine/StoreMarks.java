@@ -20,17 +20,19 @@ final class StoreMarks {
         this.olderLine = new RateLimitedLog(ticker);
     }
 
-    /**
-     * Records a mark that was just read, or is the reply to its advance. Returns whether the server came back with older data.
-     *
-     * @param sentAt ticker time
-     */
-    boolean isOlder(int hash, long mark, long sentAt) {
-        // Looked at after the reply: a connection is recorded before its first one.
+    /** The present connection to the server of a hash. */
+    MarkHistory.Connection connection(int hash) {
         Repetition repetition = availability.ofEpochs(hash).repetition();
-        MarkHistory.Connection over = new MarkHistory.Connection(repetition, repetition.connections());
-        boolean older = ofHashes.get(hash).isOlder(mark, sentAt, over);
-        if (older && olderLine.isDue()) {
+        return new MarkHistory.Connection(repetition, repetition.connections());
+    }
+
+    /** See {@link MarkHistory#isOlder}. */
+    boolean isOlder(int hash, long mark, long sentAt, MarkHistory.Connection over) {
+        return ofHashes.get(hash).isOlder(mark, sentAt, over);
+    }
+
+    void warnOfOlderData() {
+        if (olderLine.isDue()) {
             log.warn(
                     "Redis '{}' came back with older data: it lacks more than its last {} s. So all entries are dropped, since"
                             + " some of them were invalidated later. They are loaded again when they are read. A server"
@@ -38,7 +40,6 @@ final class StoreMarks {
                     availability.clusterId(),
                     MarkHistory.REPEATED.toSeconds());
         }
-        return older;
     }
 
     /**

@@ -29,6 +29,9 @@ import java.util.Optional;
  * fencing token. The acceptance of a store is suspect as well: the token may be from before the invalidation. All other
  * entries, and entries older than that, are read as usual, so a connection that was lost for a moment costs nothing but
  * loads of recently updated entries.
+ *
+ * <p>If the connection was opened after the command was sent, the reply loses its value whatever the entry: the server may have
+ * come back with older data, and the mark that shows it ({@link MarkHistory}) is read after that.
  */
 final class SuspectReplies {
 
@@ -39,10 +42,11 @@ final class SuspectReplies {
     }
 
     /**
-     * @param before {@link Repetition#repeated} before the command was sent
+     * @param sending {@link Repetition#sending} before the command was sent
      */
-    boolean include(CircuitBreaker breaker, int before, CacheKey<?> key) {
-        return breaker.repetition().isSuspect(before) && recent.holds(key);
+    boolean include(CircuitBreaker breaker, long sending, CacheKey<?> key) {
+        Repetition repetition = breaker.repetition();
+        return repetition.isOtherConnection(sending) || (repetition.isSuspect(sending) && recent.holds(key));
     }
 
     /** The reply to a call of several, without a value. */

@@ -65,7 +65,8 @@ final class MemoryEpochs {
 
     /** The clock and the caller are floors: epochs that were lost do not begin again. */
     private long raise(String prefix, long known, long now) {
-        long next = Math.max(now / 1000, Math.max(epochs.getOrDefault(prefix, 0L), known) + 1);
+        long stored = Math.max(epochs.getOrDefault(prefix, 0L), epochs.getOrDefault("::every", 0L));
+        long next = Math.max(now / 1000, Math.max(stored, known) + 1);
         epochs.put(prefix, Math.min(HIGHEST, next));
         deadline = now + LIFE;
         return Math.min(HIGHEST, next);

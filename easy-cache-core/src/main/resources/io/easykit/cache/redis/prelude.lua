@@ -41,7 +41,9 @@ local function nextEpoch(prefix, known)
   local stored = tonumber(redis.call('HGET', KEYS[1], prefix) or 0) or 0
   -- An epoch has four bytes of a value. The highest one is no epoch, and the one below is never exceeded.
   if not (stored >= 0 and stored < 4294967295) then stored = 0 end
-  return math.min(4294967294, math.max(tonumber(time[1]), math.floor(stored) + 1, known + 1))
+  local every = tonumber(redis.call('HGET', KEYS[1], '::every') or 0) or 0 -- counts for each prefix
+  if not (every >= 0 and every < 4294967295) then every = 0 end
+  return math.min(4294967294, math.max(tonumber(time[1]), math.floor(stored) + 1, math.floor(every) + 1, known + 1))
 end
 
 -- Fails as a command failed, and names it: Redis before 7.2 does not say which command a script may not call.
