@@ -13,7 +13,6 @@ import io.easykit.test.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -281,6 +280,6 @@ class EasyCacheIntegrationTests {
         for (int i = 0; i < 100; i++) {
             a.cache().update(List.of(key(Consistency.CP, i), key(Consistency.AP, "x" + i)), () -> null);
         }
-        assertThat(redis.snapshot()).isEqualTo(Map.of());
+        assertThat(redis.snapshot().keySet()).as("but the epochs").isSubsetOf("ec:epochs");
     }
 }

@@ -325,7 +325,7 @@ class AnnotatedMethodsIntegrationTests {
 
     private static List<String> keys() {
         try (RawRedis redis = RedisServer.shared().connect()) {
-            return texts(redis.command("KEYS", "*"));
+            return texts(redis.command("KEYS", "*::*"));
         }
     }
 

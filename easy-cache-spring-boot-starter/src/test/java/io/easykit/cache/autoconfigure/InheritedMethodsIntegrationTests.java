@@ -237,7 +237,7 @@ class InheritedMethodsIntegrationTests {
 
     private static List<String> keys() {
         try (RawRedis redis = RedisServer.shared().connect()) {
-            return ((List<?>) redis.command("KEYS", "*"))
+            return ((List<?>) redis.command("KEYS", "*::*"))
                     .stream()
                             .map(key -> new String((byte[]) key, StandardCharsets.UTF_8))
                             .toList();

@@ -12,6 +12,7 @@ import io.easykit.test.RedisServer;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,8 @@ class LateUpdatesIntegrationTests {
 
     private static List<?> epochs() {
         try (RawRedis redis = RedisServer.shared().connect()) {
-            return (List<?>) redis.command("KEYS", "*epoch*");
+            return ((List<?>) redis.command("HMGET", "ec:epochs", "name"))
+                    .stream().filter(Objects::nonNull).toList();
         }
     }
 
