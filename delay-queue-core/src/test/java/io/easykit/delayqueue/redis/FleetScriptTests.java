@@ -116,6 +116,18 @@ class FleetScriptTests {
         assertThat(fleet.nodes()).extracting(NodeInfo::id).containsExactly("a");
     }
 
+    /** Of nodes with the longest heartbeat and the shortest one. */
+    @Test
+    void keepsASlowNodeBesideAFastOne() {
+        shard.clock(1_000_000);
+        fleet.beat("slow", SENDER, Duration.ofMinutes(3));
+        fleet.beat("fast", SENDER, Duration.ofSeconds(3));
+        shard.clock(1_170_000);
+        fleet.beat("fast", SENDER, Duration.ofSeconds(3));
+
+        assertThat(fleet.nodes()).extracting(NodeInfo::id).contains("slow");
+    }
+
     /** Otherwise other nodes would raise alerts of topics without consumers. */
     @Test
     void keepsThePlacesOfANodeHoweverManyListenersItHas() {

@@ -78,6 +78,33 @@ class OlderDataTests extends TwoNodes {
         assertThat(read(bench.node(), key)).isNotEqualTo("old");
     }
 
+    /** The reader has checked the epochs over the former connection. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void isNotReadByACallThatIsUnderWay(Consistency consistency) {
+        CacheKey<String> key = Workbench.spec(consistency).key(1);
+        Runnable restart = updateThatGetsLost(key, 60);
+        bench.store.onNext(Operation.READ, () -> {
+            restart.run();
+            bench.store.reconnect();
+        });
+
+        assertThat(read(b, key)).isEqualTo("new");
+    }
+
+    /** The reply to the read of the epochs may be of the former server. */
+    @Test
+    void isNoticedIfTheConnectionChangesUnderTheReadOfTheEpochs() {
+        Runnable restart = updateThatGetsLost(key, 60);
+        bench.store.afterNext(Operation.EPOCHS, () -> {
+            restart.run();
+            bench.store.reconnect();
+        });
+        tick(b, 1);
+
+        assertThat(read(b, key)).isEqualTo("new");
+    }
+
     /** A node that has just started does not know what the server has lost. */
     @Test
     void isDroppedForNodesThatStartLater() {

@@ -52,6 +52,13 @@ class RaiseEpochScriptTests {
         assertThat(raise("user", 7)).isEqualTo(4_000_000_002L);
     }
 
+    /** The epoch of every prefix counts for each of them, so one that is not higher would change nothing. */
+    @Test
+    void isHigherThanTheOneOfEveryPrefix() {
+        redis.command("HSET", KEY, "::every", "4000000000");
+        assertThat(raise("user", 0)).isEqualTo(4_000_000_001L);
+    }
+
     @Test
     void leavesOtherPrefixes() {
         redis.command("HSET", KEY, "stock", "7");
