@@ -78,15 +78,23 @@ public final class ServerCheck {
             warnings.add("Redis is version " + compatible + ". Use 6.2 or later, or Valkey.");
         }
         checkEviction(eviction, warnings);
-        if (persistence.equals("none")) {
-            warnings.add("Redis keeps nothing on disk, so a restart of it loses all messages. Set appendonly to yes.");
-        }
+        checkPersistence(persistence, warnings);
         if (hasReplicas(answers) && "0".equals(answers.minReplicas())) {
             warnings.add(
                     "Redis has replicas, and a master that is cut off from them goes on accepting messages, which are"
                             + " lost when a replica is promoted. Set min-replicas-to-write to 1 on all servers.");
         }
         return new Report(details, warnings);
+    }
+
+    private static void checkPersistence(String persistence, List<String> warnings) {
+        if (persistence.endsWith("none")) {
+            warnings.add("Redis keeps nothing on disk, so a restart of it loses all messages. Set appendonly to yes.");
+        } else if (persistence.endsWith("rdb")) {
+            warnings.add(
+                    "Redis keeps only snapshots on disk. After a crash it has lost the messages that were sent since the"
+                            + " last one, and delivers again those that have ended since. Set appendonly to yes.");
+        }
     }
 
     /** The volatile policies evict only keys with a TTL, and messages have none. */
@@ -121,15 +129,17 @@ public final class ServerCheck {
         return major < 6 || (major == 6 && Integer.parseInt(numbers.group(2)) < 2);
     }
 
+    /** Of servers that differ: {@code aof}, and what those without it have. */
     private static String persistence(Answers answers) {
-        if (answers.info("aof_enabled").contains("1")) {
+        String appendOnly = answers.info("aof_enabled");
+        if (appendOnly.equals("1")) {
             return "aof";
         }
         String save = answers.save();
-        if (save == null || answers.info("aof_enabled").equals(UNKNOWN)) {
+        if (save == null || appendOnly.equals(UNKNOWN)) {
             return UNKNOWN;
         }
-        return save.isEmpty() ? "none" : "rdb";
+        return (appendOnly.contains("1") ? "aof, " : "") + (save.isEmpty() ? "none" : "rdb");
     }
 
     private static @Nullable Properties ask(String command, Question question) {

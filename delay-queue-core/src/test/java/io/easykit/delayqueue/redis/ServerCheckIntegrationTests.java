@@ -43,11 +43,16 @@ class ServerCheckIntegrationTests {
     }
 
     @Test
-    void acceptsSnapshots() {
+    void warnsOfSnapshotsAlone() {
         try (RedisServer redis = RedisServer.start();
                 RawRedis raw = redis.connect()) {
             raw.command("CONFIG", "SET", "save", "3600 1");
             assertThat(check(standalone(redis)).details()).containsEntry("persistence", "rdb");
+            assertThat(check(standalone(redis)).warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("only snapshots", "appendonly");
+            raw.command("CONFIG", "SET", "appendonly", "yes");
             assertThat(check(standalone(redis)).warnings()).isEmpty();
         }
     }
@@ -109,10 +114,16 @@ class ServerCheckIntegrationTests {
             connections.afterPropertiesSet();
 
             ServerCheck.Report report = ServerCheck.of(connections);
+            try (RawRedis one = cluster.masters().get(0).connect()) {
+                one.command("CONFIG", "SET", "appendonly", "yes");
+            }
+            ServerCheck.Report mixed = ServerCheck.of(connections);
 
             connections.destroy();
             assertThat(report.details()).containsEntry("evictionPolicy", "noeviction");
             assertThat(report.warnings()).hasSize(1);
+            assertThat(mixed.details()).containsEntry("persistence", "aof, none");
+            assertThat(mixed.warnings()).isEqualTo(report.warnings());
         }
     }
 
