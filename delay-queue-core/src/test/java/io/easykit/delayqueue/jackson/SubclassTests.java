@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.easykit.delayqueue.PayloadCodec.PayloadType;
 import java.util.List;
@@ -121,6 +122,8 @@ class SubclassTests {
 
     record Keeper(@JsonDeserialize(as = Square2.class) Shape2 shape) {}
 
+    record Report(int id, @JsonProperty(access = JsonProperty.Access.READ_ONLY) Pay shown) {}
+
     static List<Object> cut() {
         return List.of(
                 new Order(new Card()), new Order(new Snake()), new Unwrapped(), new Outer(), new Drawing(new Square()));
@@ -159,6 +162,7 @@ class SubclassTests {
                 new Failed(new OrderException()),
                 new Cart(new Total()),
                 new Keeper(new Square2()),
+                new Report(1, new Card()),
                 new Event<>(new Card()));
     }
 

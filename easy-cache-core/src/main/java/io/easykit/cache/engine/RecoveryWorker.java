@@ -328,7 +328,9 @@ final class RecoveryWorker {
         try {
             if (breaker.repetition().mayBegin(ticker.nanoTime())) {
                 repeat();
-                epochs.refresh(); // if the server has older data, what is loaded before the raise is loaded once more
+                // Not only in the next round: if the server has older data, a node that has just started takes it until
+                // the raise.
+                epochs.refresh();
                 epochs.raise();
             }
         } finally {
