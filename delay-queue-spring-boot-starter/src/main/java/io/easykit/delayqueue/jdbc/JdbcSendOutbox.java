@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +38,8 @@ public final class JdbcSendOutbox implements SendOutbox {
     private static final String ROWS = "select seq, topic, message_id, nonce, due_at, is_delay, sent_at, replicas,"
             + " replica_timeout, frame_size from " + TABLE
             + " where queue = ? and owner = ? and seq > ?%s order by seq limit ";
+
+    private static final String DELETE = "delete from " + TABLE + " where seq = ? and nonce = ?";
 
     /** Seconds since the epoch. A timestamp would depend on the time zones of the driver and the session. */
     private static final String CLOCK = "select extract(epoch from current_timestamp(3))";
@@ -159,13 +162,19 @@ public final class JdbcSendOutbox implements SendOutbox {
         });
     }
 
-    /** By the primary key: MySQL locks the gaps beside rows of another index, where other transactions insert. */
+    /**
+     * By the primary key, since MySQL locks the gaps beside rows of another index, where other transactions insert. One by
+     * one: several rows of a small table are found by a scan, which waits for rows of open transactions.
+     */
     private static int deleteLocked(Connection connection, List<Long> numbers) throws SQLException {
-        String statement = "delete from " + TABLE + " where seq in " + in(numbers);
-        try (PreparedStatement delete = connection.prepareStatement(statement)) {
-            setAll(delete, 1, numbers);
-            return delete.executeUpdate();
+        int deleted = 0;
+        try (PreparedStatement delete = connection.prepareStatement("delete from " + TABLE + " where seq = ?")) {
+            for (Long number : numbers) {
+                delete.setLong(1, number);
+                deleted += delete.executeUpdate();
+            }
         }
+        return deleted;
     }
 
     @Override
@@ -227,14 +236,19 @@ public final class JdbcSendOutbox implements SendOutbox {
         });
     }
 
+    /** One by one, as {@link #deleteLocked}, and in the same order on all nodes. */
     @Override
     public void delete(Collection<RowId> rows) {
-        String statement = "delete from " + TABLE + " where seq in " + in(rows) + " and nonce in " + in(rows);
-        connections.own(connection -> {
-            try (PreparedStatement delete = prepare(connection, statement)) {
-                setAll(delete, 1, rows.stream().map(RowId::number).toList());
-                setAll(delete, rows.size() + 1, rows.stream().map(RowId::nonce).toList());
-                return delete.executeUpdate();
+        List<RowId> inOrder =
+                rows.stream().sorted(Comparator.comparingLong(RowId::number)).toList();
+        connections.ownTransaction(connection -> {
+            try (PreparedStatement delete = prepare(connection, DELETE)) {
+                for (RowId row : inOrder) {
+                    delete.setLong(1, row.number());
+                    delete.setLong(2, row.nonce());
+                    delete.addBatch();
+                }
+                return delete.executeBatch();
             }
         });
     }

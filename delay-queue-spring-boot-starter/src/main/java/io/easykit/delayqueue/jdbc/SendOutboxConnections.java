@@ -142,4 +142,30 @@ final class SendOutboxConnections {
             throw new SendOutboxException(String.valueOf(failed.getMessage()), failed);
         }
     }
+
+    /** Works on a connection of its own, in one transaction. */
+    <T> T ownTransaction(Work<T> work) {
+        return own(connection -> {
+            connection.setAutoCommit(false);
+            T result;
+            try {
+                result = work.on(connection);
+                connection.commit();
+            } catch (SQLException | RuntimeException | Error failed) {
+                undo(connection, failed);
+                throw failed;
+            }
+            connection.setAutoCommit(true);
+            return result;
+        });
+    }
+
+    private static void undo(Connection connection, Throwable failed) {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        } catch (SQLException lost) {
+            failed.addSuppressed(lost);
+        }
+    }
 }
