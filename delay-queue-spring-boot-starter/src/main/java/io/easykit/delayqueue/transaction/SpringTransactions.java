@@ -58,19 +58,25 @@ public final class SpringTransactions implements Transactions {
      */
     private final Map<TransactionExecution, End> ends = Collections.synchronizedMap(new WeakHashMap<>());
 
+    private final EndedTransactions ended = new EndedTransactions();
+
     /** Is registered with each transaction manager that can report to it. */
     TransactionExecutionListener listener() {
         return listener;
     }
 
-    /** The transaction of this thread; null if there is none, or its manager does not report it. */
+    /**
+     * The transaction of this thread, also an ended one whose connection a callback has joined; null if there is none, or its
+     * manager does not report it.
+     */
     public @Nullable SendOutboxTransaction present() {
-        End end = TransactionSynchronizationManager.isActualTransactionActive()
-                        && TransactionSynchronizationManager.isSynchronizationActive()
-                ? End.current()
-                : null;
-        TransactionExecution transaction = end == null ? null : end.transaction.get();
-        return end == null || transaction == null ? null : new SendOutboxTransaction(transaction, end.committed);
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return null;
+        }
+        End end = End.current();
+        TransactionExecution transaction = end == null ? ended.bound() : end.transaction.get();
+        return transaction == null ? null : new SendOutboxTransaction(transaction, end == null || end.committed);
     }
 
     @Override
@@ -231,8 +237,11 @@ public final class SpringTransactions implements Transactions {
         private boolean commits;
         private boolean committed;
 
-        End(TransactionExecution transaction) {
+        private final EndedTransactions ended;
+
+        End(TransactionExecution transaction, EndedTransactions ended) {
             this.transaction = new WeakReference<>(transaction);
+            this.ended = ended;
         }
 
         @Override
@@ -248,6 +257,11 @@ public final class SpringTransactions implements Transactions {
         @Override
         public void afterCommit() {
             committed = true;
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            ended.ended(transaction.get());
         }
 
         /** That of the present transaction. Work that joins an ended transaction has none. */
@@ -266,7 +280,8 @@ public final class SpringTransactions implements Transactions {
         @Override
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
             if (beginFailure == null && hasSynchronizations(transaction)) {
-                TransactionSynchronizationManager.registerSynchronization(new End(transaction));
+                ended.begun(transaction);
+                TransactionSynchronizationManager.registerSynchronization(new End(transaction, ended));
             }
         }
 

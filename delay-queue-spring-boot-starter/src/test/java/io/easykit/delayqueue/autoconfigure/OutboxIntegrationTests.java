@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -43,6 +45,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -149,6 +153,33 @@ class OutboxIntegrationTests {
                     }));
 
             assertThat(outcomes).containsOnly(SendOutcome.STORED).hasSize(3);
+        });
+    }
+
+    /** As in a {@code @TransactionalEventListener} that calls a transactional method. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void storesAtOnceWhatACallbackSendsOnTheConnectionOfTheEndedTransaction(boolean commits) {
+        run(shop -> {
+            TransactionTemplate requiresNew = new TransactionTemplate(
+                    Objects.requireNonNull(shop.transactions.getTransactionManager()),
+                    new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
+            shop.transactions.executeWithoutResult(status -> {
+                TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                    @Override
+                    public void afterCompletion(int end) {
+                        shop.transactions.executeWithoutResult(inner -> shop.queue.send(TOPIC, "joined"));
+                        requiresNew.executeWithoutResult(other -> shop.queue.send(TOPIC, "apart"));
+                        shop.transactions.executeWithoutResult(inner -> shop.queue.send(TOPIC, "joined again"));
+                    }
+                });
+                if (!commits) {
+                    status.setRollbackOnly();
+                }
+            });
+            assertThat(List.of(shop.delivered(), shop.delivered(), shop.delivered()))
+                    .extracting(message -> message.substring(0, message.indexOf(',')))
+                    .containsExactlyInAnyOrder("joined", "apart", "joined again");
         });
     }
 
