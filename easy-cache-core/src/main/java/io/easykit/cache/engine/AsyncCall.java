@@ -90,14 +90,25 @@ final class AsyncCall<V> {
         };
     }
 
+    /** Prepares a call of the store. Comes before the check of the epochs. */
+    GuardedCall guarded() {
+        return source.store().later(read.key());
+    }
+
     /** Calls the store. The next step receives the reply. */
     <T, R> CompletableFuture<R> ask(EntryCall<T> call, Function<EntryReply<T>, CompletableFuture<R>> next) {
-        return source.store().call(call, steps, inContext(next)).thenCompose(result -> result);
+        return ask(guarded(), call, next);
+    }
+
+    /** Makes a call that was prepared. */
+    <T, R> CompletableFuture<R> ask(
+            GuardedCall guarded, EntryCall<T> call, Function<EntryReply<T>, CompletableFuture<R>> next) {
+        return guarded.send(call, steps, inContext(next)).thenCompose(result -> result);
     }
 
     /** Calls the store, and does not wait for the reply. */
     void send(EntryCall<?> call, String otherwise) {
-        source.store().call(call, steps, EntryReply::failure).whenComplete((away, rejected) -> {
+        guarded().send(call, steps, EntryReply::failure).whenComplete((away, rejected) -> {
             Throwable failure = rejected == null ? away : rejected;
             if (failure != null) {
                 log.debug("{}: {}", otherwise, call.key(), failure);
@@ -107,13 +118,15 @@ final class AsyncCall<V> {
 
     /** Reads the entry. */
     <R> CompletableFuture<R> readEntry(Function<EntryReply<Snapshot>, CompletableFuture<R>> next) {
-        return ask(new EntryCall.Read(read.key(), source.epochs().of(read.key())), next);
+        GuardedCall guarded = guarded();
+        return ask(guarded, new EntryCall.Read(read.key(), source.epochs().of(read.key())), next);
     }
 
     /** Lets the store decide. See {@link StoredEntries#fetch}. */
     <R> CompletableFuture<R> fetch(Function<EntryReply<Fetched>, CompletableFuture<R>> next) {
+        GuardedCall guarded = guarded();
         long epoch = source.epochs().of(read.key());
-        return ask(new EntryCall.Fetch(read.key(), epoch, read.allowsStale()), next);
+        return ask(guarded, new EntryCall.Fetch(read.key(), epoch, read.allowsStale()), next);
     }
 
     /** Calls the loader on this thread. The next step receives the result. */

@@ -116,12 +116,14 @@ final class AsyncReader {
         try {
             // Before the epoch: a clearing in between changes the stamp.
             Stamp stamp = near.stamp(call.read());
+            Reading<V> reading = new Reading<>(call, stamp, call.guarded(), waiting);
             Known known = source.epochs().known(key);
             return known != null
-                    ? readFirst(call, stamp, known, waiting)
+                    ? readFirst(reading, known)
                     : call.step(() -> {
+                        Reading<V> again = new Reading<>(call, stamp, call.guarded(), waiting);
                         boolean clearing = source.epochs().isClearing(key);
-                        return readFirst(call, stamp, new Known(source.epochs().of(key), clearing), waiting);
+                        return readFirst(again, new Known(source.epochs().of(key), clearing));
                     });
         } catch (Throwable failure) {
             // Also an error: the caller gets it with the future, and the steps of the call end.
@@ -129,18 +131,26 @@ final class AsyncReader {
         }
     }
 
-    private <V> CompletableFuture<LoadResult<V>> readFirst(
-            AsyncCall<V> call, @Nullable Stamp stamp, Known epoch, Futures.Work<V> waiting) {
+    /**
+     * The first read of a call.
+     *
+     * @param guarded prepared before the epochs are checked
+     * @param waiting the same read on a thread that waits
+     */
+    private record Reading<V>(AsyncCall<V> call, @Nullable Stamp stamp, GuardedCall guarded, Futures.Work<V> waiting) {}
+
+    private <V> CompletableFuture<LoadResult<V>> readFirst(Reading<V> reading, Known epoch) {
+        AsyncCall<V> call = reading.call();
         ReadRequest<V> read = call.read();
         // Checked before the read: its reply cannot reflect an invalidation that is delivered afterwards.
         boolean unusable = epoch.clearing() || freshness.isUndelivered(read.key());
-        return call.ask(new EntryCall.Read(read.key(), epoch.epoch()), reply -> {
+        return call.ask(reading.guarded(), new EntryCall.Read(read.key(), epoch.epoch()), reply -> {
             Snapshot seen = reply.get();
             Decoded<V> hit = unusable ? null : parts.entries().fresh(read.key(), seen);
             if (hit == null) {
-                return missed(call, seen, unusable, waiting);
+                return missed(call, seen, unusable, reading.waiting());
             }
-            normal.reportFresh(read, stamp, seen, hit);
+            normal.reportFresh(read, reading.stamp(), seen, hit);
             return CompletableFuture.completedFuture(new LoadResult.Unshared<>(hit.value()));
         });
     }

@@ -2,7 +2,6 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
-import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.EntryStore.Snapshot;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.Peeked;
@@ -18,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 /** Reads and fetches several entries together. */
 final class BatchEntries {
 
-    private final EntryStore store;
+    private final GuardedStore store;
     private final Epochs epochs;
 
-    BatchEntries(EntryStore store, Epochs epochs) {
+    BatchEntries(GuardedStore store, Epochs epochs) {
         this.store = store;
         this.epochs = epochs;
     }
@@ -78,6 +77,7 @@ final class BatchEntries {
 
     /** A partition that does not give its epochs is called once, not once for each entry that needs them. */
     private <T> List<EntryReply<T>> callAll(List<? extends ReadRequest<?>> reads, CallOf<T> callOf) {
+        GuardedCalls<T> guarded = store.several();
         Map<CircuitBreaker, StoreUnavailableException> unknown = new HashMap<>();
         List<EntryCall<T>> calls = new ArrayList<>(reads.size());
         List<@Nullable StoreUnavailableException> failures = new ArrayList<>(reads.size());
@@ -93,7 +93,7 @@ final class BatchEntries {
             }
             failures.add(failure);
         }
-        List<EntryReply<T>> replies = calls.isEmpty() ? List.of() : store.callAll(calls);
+        List<EntryReply<T>> replies = calls.isEmpty() ? List.of() : guarded.callAll(calls);
         return unknown.isEmpty() ? replies : merged(replies, failures);
     }
 

@@ -7,7 +7,6 @@ import io.easykit.cache.FillTicket;
 import io.easykit.cache.LoadScope;
 import io.easykit.cache.Transactions;
 import io.easykit.cache.engine.ValueEnvelopes.Decoded;
-import io.easykit.cache.store.EntryStore;
 import io.easykit.cache.store.Envelope;
 import io.easykit.cache.store.Fetched;
 import io.easykit.cache.store.LoadLease;
@@ -32,7 +31,7 @@ final class DirectCalls {
 
     private static final Logger log = LoggerFactory.getLogger(DirectCalls.class);
 
-    private final EntryStore store;
+    private final GuardedStore store;
     private final StoredEntries entries;
     private final Epochs epochs;
     private final Freshness freshness;
@@ -42,7 +41,7 @@ final class DirectCalls {
     private final Ticker ticker;
 
     DirectCalls(
-            EntryStore store,
+            GuardedStore store,
             StoredEntries entries,
             Epochs epochs,
             Freshness freshness,
@@ -64,7 +63,7 @@ final class DirectCalls {
             if (epochs.isClearing(key) || freshness.isUndelivered(key)) {
                 return null;
             }
-            Peeked peeked = store.peek(key, epochs.of(key), allowsStale(key));
+            Peeked peeked = store.peek(key, epochs::of, allowsStale(key));
             if (peeked == null) {
                 return null;
             }
@@ -113,7 +112,7 @@ final class DirectCalls {
     }
 
     private Fetched fetch(CacheKey<?> key) {
-        return store.fetch(key, epochs.of(key), false);
+        return store.fetch(key, epochs::of, false);
     }
 
     /** Whether the caller may see uncommitted or older data: Spring has bound a transaction, a session or anything else. */

@@ -80,15 +80,6 @@ final class EpochUpkeep {
         }
     }
 
-    /** There is a new connection, perhaps to a server with older data: readers read the epochs first, and with them the mark. */
-    void forget() {
-        for (int hash = 0; hash < hashes; hash++) {
-            if (isHere(hash)) {
-                epochs.markUnknown(hash);
-            }
-        }
-    }
-
     private void endExpiredClears(int hash, Set<String> prefixes) {
         if (!prefixes.isEmpty() && epochs.endExpiredClears(hash, prefixes) && hashes > 1) {
             pending.raiseAgain(hash, prefixes, seenEverywhere(ticker.nanoTime()));

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * worker reads them again every second. A strict reader does so itself if the last successful read was sent more than
  * {@link #MAX_AGE} before; if that fails, it gets nothing from the store ({@link PrefixClearing}). Strict are CP readers, and
  * all readers inside a load: their value becomes a part of a fresh one.
+ *
+ * <p>Epochs that were read over one connection are unusable after the next one, since the server may have come back with older data
+ * ({@link MarkHistory}). Then each reader reads them first.
  */
 final class Epochs {
 
@@ -86,7 +89,7 @@ final class Epochs {
         String prefix = key.spec().prefix();
         boolean clearing = false;
         for (int hash = first; strong && hash < first + copies; hash++) {
-            clearing |= isUsable(hash, true) && hashes.get(hash).clearing().contains(prefix);
+            clearing |= isRecentlyClearing(hash, prefix);
         }
         return new Known(highest(first, prefix), clearing);
     }
@@ -154,12 +157,17 @@ final class Epochs {
         int first = store.epochHashOf(key);
         refreshOneOf(first, key, true);
         for (int hash = first; hash < first + copies; hash++) {
-            if (isUsable(hash, true)
-                    && hashes.get(hash).clearing().contains(key.spec().prefix())) {
+            if (isRecentlyClearing(hash, key.spec().prefix())) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** A new connection does not end a clearing. */
+    private boolean isRecentlyClearing(int hash, String prefix) {
+        KnownEpochs known = hashes.get(hash);
+        return isRecent(known) && known.clearing().contains(prefix);
     }
 
     /** Learns those in the key's own partition. Where there is none, any of them does. */
@@ -201,7 +209,11 @@ final class Epochs {
 
     private boolean isUsable(int hash, boolean strong) {
         KnownEpochs known = hashes.get(hash);
-        return known.learned() && (!strong || ticker.nanoTime() - known.readAt() < MAX_AGE.toNanos());
+        return marks.isPresent(hash, known.over()) && (!strong || isRecent(known));
+    }
+
+    private boolean isRecent(KnownEpochs known) {
+        return ticker.nanoTime() - known.readAt() < MAX_AGE.toNanos();
     }
 
     /**
@@ -232,7 +244,7 @@ final class Epochs {
             int hash, Map<String, Long> known, PrefixEpochs stored, long sentAt, MarkHistory.Connection over) {
         boolean older = note(hash, stored.mark(), sentAt, over);
         Map<String, Long> before = older ? hashes.get(hash).epochs() : known;
-        learn(hash, present -> present.with(stored, sentAt));
+        learn(hash, present -> present.with(stored, sentAt, over));
         List<String> missing = before.entrySet().stream()
                 .filter(one -> stored.raised().getOrDefault(one.getKey(), 0L) < one.getValue())
                 .map(Map.Entry::getKey)
@@ -329,12 +341,7 @@ final class Epochs {
     /** Makes the next read refresh the epochs first. */
     void markUnknown() {
         for (int i = 0; i < hashes.length(); i++) {
-            markUnknown(i);
+            hashes.updateAndGet(i, KnownEpochs::unknown);
         }
-    }
-
-    /** Makes the next read in the range of a hash refresh its epochs first. */
-    void markUnknown(int hash) {
-        hashes.updateAndGet(hash, KnownEpochs::unknown);
     }
 }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The circuit breaker of a partition counts the calls of a chunk as one: as a failure if one of them failed, since they
  * were on the way together. After a failure of its server, a partition gets no further chunk. All others do.
+ *
+ * <p>A reader creates them before it checks the epochs: the connections are noted then.
  */
 final class GuardedCalls<T> {
 
@@ -29,12 +31,16 @@ final class GuardedCalls<T> {
     private final EntryStore store;
     private final ClusterAvailability availability;
     private final SuspectReplies suspect;
+    private final Map<CircuitBreaker, Long> sending = new HashMap<>();
     private final Map<CircuitBreaker, StoreUnavailableException> away = new HashMap<>();
 
     GuardedCalls(EntryStore store, ClusterAvailability availability, SuspectReplies suspect) {
         this.store = store;
         this.availability = availability;
         this.suspect = suspect;
+        for (CircuitBreaker breaker : availability.breakers()) {
+            sending.put(breaker, breaker.repetition().sending());
+        }
     }
 
     List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
@@ -47,11 +53,9 @@ final class GuardedCalls<T> {
 
     private List<EntryReply<T>> callChunk(List<? extends EntryCall<T>> calls) {
         List<EntryCall<T>> allowed = new ArrayList<>(calls.size());
-        Map<CircuitBreaker, Long> sending = new HashMap<>();
         List<@Nullable StoreUnavailableException> refusals = new ArrayList<>(calls.size());
         for (EntryCall<T> call : calls) {
             CircuitBreaker breaker = availability.of(call.key());
-            sending.computeIfAbsent(breaker, any -> breaker.repetition().sending());
             StoreUnavailableException refusal = refusal(breaker);
             refusals.add(refusal);
             if (refusal == null) {

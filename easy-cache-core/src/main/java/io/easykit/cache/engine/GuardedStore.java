@@ -1,7 +1,6 @@
 package io.easykit.cache.engine;
 
 import io.easykit.cache.CacheKey;
-import io.easykit.cache.async.Futures;
 import io.easykit.cache.store.EntryCall;
 import io.easykit.cache.store.EntryReply;
 import io.easykit.cache.store.EntryStore;
@@ -20,13 +19,8 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +43,15 @@ final class GuardedStore implements EntryStore {
         this.suspect = new SuspectReplies(recent);
     }
 
+    /**
+     * The epoch for a call. It is checked, and read from the store if need be, after the connection was noted: if the connection
+     * changes between the check and the reply, the reply loses its value.
+     */
+    interface EpochOf {
+
+        long of(CacheKey<?> key);
+    }
+
     RecentInvalidations recent() {
         return recent;
     }
@@ -64,8 +67,14 @@ final class GuardedStore implements EntryStore {
 
     @Override
     public Snapshot read(CacheKey<?> key, long epoch) {
+        return read(key, any -> epoch);
+    }
+
+    /** Reads an entry. */
+    Snapshot read(CacheKey<?> key, EpochOf epochs) {
         CircuitBreaker breaker = availability.of(key);
         long sending = breaker.repetition().sending();
+        long epoch = epochs.of(key);
         Snapshot seen = guard(breaker, breaker::mayRead, () -> store.read(key, epoch));
         return suspect.include(breaker, sending, key) ? SuspectReplies.withoutValue(seen) : seen;
     }
@@ -84,24 +93,39 @@ final class GuardedStore implements EntryStore {
 
     @Override
     public Fetched fetch(CacheKey<?> key, long epoch, boolean allowsStale) {
+        return fetch(key, any -> epoch, allowsStale);
+    }
+
+    Fetched fetch(CacheKey<?> key, EpochOf epochs, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
         long sending = breaker.repetition().sending();
+        long epoch = epochs.of(key);
         Fetched fetched = guard(breaker, breaker::mayRead, () -> store.fetch(key, epoch, allowsStale));
         return suspect.include(breaker, sending, key) ? SuspectReplies.withoutValue(fetched) : fetched;
     }
 
     @Override
     public @Nullable Peeked peek(CacheKey<?> key, long epoch, boolean allowsStale) {
+        return peek(key, any -> epoch, allowsStale);
+    }
+
+    @Nullable Peeked peek(CacheKey<?> key, EpochOf epochs, boolean allowsStale) {
         CircuitBreaker breaker = availability.of(key);
         long sending = breaker.repetition().sending();
+        long epoch = epochs.of(key);
         Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peek(key, epoch, allowsStale));
         return suspect.include(breaker, sending, key) ? null : peeked;
     }
 
     @Override
     public @Nullable Peeked peekExpired(CacheKey<?> key, long epoch) {
+        return peekExpired(key, any -> epoch);
+    }
+
+    @Nullable Peeked peekExpired(CacheKey<?> key, EpochOf epochs) {
         CircuitBreaker breaker = availability.of(key);
         long sending = breaker.repetition().sending();
+        long epoch = epochs.of(key);
         Peeked peeked = guard(breaker, breaker::mayRead, () -> store.peekExpired(key, epoch));
         return suspect.include(breaker, sending, key) ? null : peeked;
     }
@@ -122,7 +146,12 @@ final class GuardedStore implements EntryStore {
 
     @Override
     public <T> List<EntryReply<T>> callAll(List<? extends EntryCall<T>> calls) {
-        return new GuardedCalls<T>(store, availability, suspect).callAll(calls);
+        return this.<T>several().callAll(calls);
+    }
+
+    /** Several calls of entries. A reader creates them before it checks the epochs. */
+    <T> GuardedCalls<T> several() {
+        return new GuardedCalls<>(store, availability, suspect);
     }
 
     @Override
@@ -130,52 +159,9 @@ final class GuardedStore implements EntryStore {
         return store.isAsynchronous();
     }
 
-    /**
-     * Sends a call, and goes on when its reply is there.
-     *
-     * @param executor reports the reply to the circuit breaker, and runs the next step
-     * @param next receives the reply or the failure
-     * @return ends with the next step; exceptionally if the executor rejects it, or it throws
-     */
-    <T, R> CompletableFuture<R> call(EntryCall<T> call, Executor executor, Function<EntryReply<T>, R> next) {
-        CircuitBreaker breaker = availability.of(call.key());
-        if (!breaker.mayRead()) {
-            EntryReply<T> refused = EntryReply.failed(CircuitBreaker.markedUnavailable());
-            return CompletableFuture.completedFuture(refused).thenApplyAsync(next, executor);
-        }
-        long sending = breaker.repetition().sending();
-        return sent(call)
-                .handleAsync(
-                        (reply, failure) -> {
-                            EntryReply<T> counted = counted(breaker, reply, failure);
-                            return next.apply(
-                                    suspect.include(breaker, sending, call.key())
-                                            ? SuspectReplies.withoutValue(call, counted)
-                                            : counted);
-                        },
-                        executor)
-                .toCompletableFuture();
-    }
-
-    private <T> CompletionStage<T> sent(EntryCall<T> call) {
-        try {
-            return store.callLater(call);
-        } catch (RuntimeException | Error notSent) {
-            return CompletableFuture.failedStage(notSent);
-        }
-    }
-
-    private static <T> EntryReply<T> counted(CircuitBreaker breaker, @Nullable T reply, @Nullable Throwable failure) {
-        if (failure == null) {
-            breaker.succeeded();
-            return new EntryReply<>(reply, null);
-        }
-        Throwable cause = Futures.unwrapped(failure);
-        if (cause instanceof StoreUnavailableException away) {
-            GuardedCalls.count(breaker, away);
-            return EntryReply.failed(away);
-        }
-        throw new CompletionException(cause);
+    /** A call whose reply arrives later. */
+    GuardedCall later(CacheKey<?> key) {
+        return new GuardedCall(store, availability.of(key), suspect);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.easykit.cache.store.PrefixEpochs;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What this node has read from one hash. Changes as a whole: a reader that sees one of the epochs that were raised together
@@ -12,16 +13,22 @@ import java.util.Set;
  * @param epochs the highest that were ever read
  * @param clearing prefixes with a clearing, in the latest read
  * @param readAt ticker time at which the latest read was sent
- * @param learned whether it was read
+ * @param over the connection of the latest read; null before the first one
  * @param every the epoch of {@link EpochRange#EVERY_PREFIX}, also for prefixes without one of their own
  */
-record KnownEpochs(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned, long every) {
+record KnownEpochs(
+        Map<String, Long> epochs,
+        Set<String> clearing,
+        long readAt,
+        MarkHistory.@Nullable Connection over,
+        long every) {
 
     /** Before the first read. */
-    static final KnownEpochs NONE = new KnownEpochs(Map.of(), Set.of(), 0, false, 0);
+    static final KnownEpochs NONE = new KnownEpochs(Map.of(), Set.of(), 0, null, 0);
 
-    private static KnownEpochs of(Map<String, Long> epochs, Set<String> clearing, long readAt, boolean learned) {
-        return new KnownEpochs(epochs, clearing, readAt, learned, epochs.getOrDefault(EpochRange.EVERY_PREFIX, 0L));
+    private static KnownEpochs of(
+            Map<String, Long> epochs, Set<String> clearing, long readAt, MarkHistory.@Nullable Connection over) {
+        return new KnownEpochs(epochs, clearing, readAt, over, epochs.getOrDefault(EpochRange.EVERY_PREFIX, 0L));
     }
 
     /** The highest epoch of a prefix that was ever read; 0 without one. Called by each read. */
@@ -37,12 +44,13 @@ record KnownEpochs(Map<String, Long> epochs, Set<String> clearing, long readAt, 
     }
 
     KnownEpochs with(Map<String, Long> more) {
-        return of(highest(more), clearing, readAt, learned);
+        return of(highest(more), clearing, readAt, over);
     }
 
-    KnownEpochs with(PrefixEpochs stored, long sentAt) {
-        boolean late = learned && sentAt - readAt < 0;
-        return of(highest(stored.raised()), late ? clearing : stored.clearing(), late ? readAt : sentAt, true);
+    KnownEpochs with(PrefixEpochs stored, long sentAt, MarkHistory.Connection connection) {
+        Map<String, Long> highest = highest(stored.raised());
+        boolean late = over != null && sentAt - readAt < 0;
+        return late ? of(highest, clearing, readAt, over) : of(highest, stored.clearing(), sentAt, connection);
     }
 
     private Map<String, Long> highest(Map<String, Long> more) {
@@ -52,6 +60,6 @@ record KnownEpochs(Map<String, Long> epochs, Set<String> clearing, long readAt, 
     }
 
     KnownEpochs unknown() {
-        return of(epochs, clearing, readAt, false);
+        return of(epochs, clearing, readAt, null);
     }
 }

@@ -38,7 +38,13 @@ final class MarkHistory {
     private record Mark(long number, long since) {}
 
     /** A number of {@link Repetition#connections}. After a change of partitions the other object is another connection. */
-    record Connection(Repetition of, int number) {}
+    record Connection(Repetition of, int number) {
+
+        /** Whether no newer one is known. */
+        boolean isLatest(Repetition present) {
+            return of == present && number == present.connections();
+        }
+    }
 
     /**
      * Records a mark.

@@ -1,7 +1,5 @@
 package io.easykit.cache.engine;
 
-import io.easykit.cache.store.EntryStore;
-
 /**
  * What readers of one store share: single reads and batch reads join the same loads.
  *
@@ -18,7 +16,7 @@ record ReadParts(
         FailedLoads failed) {
 
     static ReadParts of(
-            EntryStore store,
+            GuardedStore store,
             Epochs epochs,
             NearLevel near,
             LoadBulkhead limit,

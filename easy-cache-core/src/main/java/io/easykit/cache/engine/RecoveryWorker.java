@@ -148,8 +148,7 @@ final class RecoveryWorker {
         if (!partitions.mayBeAt(partition, server)) {
             return;
         }
-        breaker.repetition().connected();
-        epochs.forget();
+        breaker.repetition().connected(); // from now on readers read the epochs first
         startingUntil = ticker.nanoTime() + STARTING.toNanos();
         submitDelivery();
         if (!breaker.mayRead()) {

@@ -2,6 +2,7 @@ package io.easykit.cache.engine;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +25,11 @@ final class StoreMarks {
     MarkHistory.Connection connection(int hash) {
         Repetition repetition = availability.ofEpochs(hash).repetition();
         return new MarkHistory.Connection(repetition, repetition.connections());
+    }
+
+    /** Whether a connection is the present one. Called by each read. */
+    boolean isPresent(int hash, MarkHistory.@Nullable Connection over) {
+        return over != null && over.isLatest(availability.ofEpochs(hash).repetition());
     }
 
     /** See {@link MarkHistory#isOlder}. */

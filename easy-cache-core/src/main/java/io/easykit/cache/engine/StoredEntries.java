@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** The entries of one store as readers see them: values of an older epoch are missing, and values are decoded. */
 final class StoredEntries {
 
-    private final EntryStore store;
+    private final GuardedStore store;
     private final Epochs epochs;
     private final ValueEnvelopes values;
     private final CacheListener listener;
 
-    StoredEntries(EntryStore store, Epochs epochs, EngineContext engine) {
+    StoredEntries(GuardedStore store, Epochs epochs, EngineContext engine) {
         this.store = store;
         this.epochs = epochs;
         this.values = engine.values();
@@ -37,17 +37,17 @@ final class StoredEntries {
 
     /** See {@link EntryStore#peekExpired}. */
     @Nullable Peeked peekExpired(CacheKey<?> key) {
-        return store.peekExpired(key, epochs.strictOf(key));
+        return store.peekExpired(key, epochs::strictOf);
     }
 
     /** See {@link EntryStore#read}. */
     Snapshot read(CacheKey<?> key) {
-        return store.read(key, epochs.of(key));
+        return store.read(key, epochs::of);
     }
 
     /** See {@link EntryStore#fetch(CacheKey, long, boolean)}. */
     Fetched fetch(ReadRequest<?> read) {
-        return store.fetch(read.key(), epochs.of(read.key()), read.allowsStale());
+        return store.fetch(read.key(), epochs::of, read.allowsStale());
     }
 
     /** The value that every reader may have; null if there is none, or it is unreadable. */

@@ -30,8 +30,9 @@ import java.util.Optional;
  * entries, and entries older than that, are read as usual, so a connection that was lost for a moment costs nothing but
  * loads of recently updated entries.
  *
- * <p>If the connection was opened after the command was sent, the reply loses its value whatever the entry: the server may have
- * come back with older data, and the mark that shows it ({@link MarkHistory}) is read after that.
+ * <p>A reader notes the connection, then checks the epochs, then sends the command. If a connection was opened since the first of these
+ * steps, the reply loses its value whatever the entry: the server may have come back with older data, and the mark that shows it
+ * ({@link MarkHistory}) may be from before that.
  */
 final class SuspectReplies {
 
@@ -42,7 +43,7 @@ final class SuspectReplies {
     }
 
     /**
-     * @param sending {@link Repetition#sending} before the command was sent
+     * @param sending {@link Repetition#sending} before the epochs were checked and the command was sent
      */
     boolean include(CircuitBreaker breaker, long sending, CacheKey<?> key) {
         Repetition repetition = breaker.repetition();

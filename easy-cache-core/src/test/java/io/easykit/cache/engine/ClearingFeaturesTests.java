@@ -325,7 +325,9 @@ class ClearingFeaturesTests {
                 EntryStore.class.getClassLoader(), new Class<?>[] {EntryStore.class}, (proxy, method, arguments) -> {
                     throw new AssertionError(method);
                 });
-        BatchEntries batch = new BatchEntries(silent, here.cluster("default").epochs());
+        BatchEntries batch = new BatchEntries(
+                new GuardedStore(silent, here.cluster("default").availability(), new RecentInvalidations(bench.clock)),
+                here.cluster("default").epochs());
 
         assertThat(batch.areClearing(List.of(new ReadRequest<>(near.key(1), database::get, value -> true, 0))))
                 .isEmpty();

@@ -17,12 +17,9 @@ class EpochsTests {
     private final FaultyCacheStore store = new FaultyCacheStore(() -> 0);
     private final AtomicInteger raises = new AtomicInteger();
     private final ManualClock clock = new ManualClock();
-    private final Epochs epochs = new Epochs(
-            store,
-            new ClusterAvailability(
-                    "default", CircuitBreakerOptions.defaults(), clock, change -> {}, new CacheListener() {}),
-            raises::incrementAndGet,
-            clock);
+    private final ClusterAvailability availability = new ClusterAvailability(
+            "default", CircuitBreakerOptions.defaults(), clock, change -> {}, new CacheListener() {});
+    private final Epochs epochs = new Epochs(store, availability, raises::incrementAndGet, clock);
     private final CacheKey<String> key = Workbench.ap().key(1);
 
     /** The store has these epochs and no others, higher or lower than before. */
@@ -40,6 +37,31 @@ class EpochsTests {
         epochs.markUnknown();
         storeHas(Map.of("name", 8L));
         assertThat(epochs.of(key)).isEqualTo(8);
+    }
+
+    /** The number of the connection alone makes them unusable: no reader gets in between it and another step. */
+    @Test
+    void areReadAgainOverEachNewConnection() {
+        storeHas(Map.of("name", 7L));
+        assertThat(epochs.of(key)).isEqualTo(7);
+        storeHas(Map.of("name", 8L));
+        assertThat(epochs.known(key)).isEqualTo(new Epochs.Known(7, false));
+
+        availability.of(key).repetition().connected();
+        assertThat(epochs.known(key)).isNull();
+        assertThat(epochs.of(key)).isEqualTo(8);
+        assertThat(epochs.known(key)).isNotNull();
+        assertThat(store.count(Operation.EPOCHS)).isEqualTo(2);
+    }
+
+    @Test
+    void areReadAgainFromNewPartitions() {
+        assertThat(epochs.of(key)).isZero();
+        store.repartition(2);
+        availability.repartition(store.partitions());
+        assertThat(epochs.known(key)).isNull();
+        assertThat(epochs.of(key)).isZero();
+        assertThat(epochs.known(key)).isNotNull();
     }
 
     @Test

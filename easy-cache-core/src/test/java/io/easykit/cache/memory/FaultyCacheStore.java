@@ -85,6 +85,11 @@ public final class FaultyCacheStore extends FaultyCalls {
         return inParts(count);
     }
 
+    /** Runs an action before each look-up of a partition by a node that learns the partitions from now on. */
+    public void onLookUp(Runnable action) {
+        partitions = new WatchedPartitions(partitions, action);
+    }
+
     /** The partitions change; the epochs stay as they are. */
     public void repartition(int count) {
         partitions = new PartitionsById(count);

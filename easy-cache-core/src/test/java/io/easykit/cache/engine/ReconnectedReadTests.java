@@ -1,0 +1,182 @@
+package io.easykit.cache.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheSpec;
+import io.easykit.cache.CachedValue;
+import io.easykit.cache.Consistency;
+import io.easykit.cache.memory.Operation;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The server restarts with older data, and the connection changes, at any step of a read. */
+class ReconnectedReadTests {
+
+    private static final int STEPS = 12;
+
+    /** More than one chunk of commands. */
+    private static final List<Integer> IDS =
+            IntStream.range(0, 3 * GuardedCalls.CHUNK).boxed().toList();
+
+    private final Workbench bench = new Workbench();
+    private final AtomicReference<String> database = new AtomicReference<>("old");
+    private final AtomicInteger stepsLeft = new AtomicInteger(-1);
+    private Runnable restart = () -> {};
+    private EasyCacheEngine node;
+
+    @BeforeEach
+    void start() {
+        bench.store.answeringLater();
+        bench.store.inParts(2);
+        bench.store.onLookUp(() -> {
+            if (stepsLeft.get() >= 0 && stepsLeft.getAndDecrement() == 0) {
+                restartAndReconnect();
+            }
+        });
+        node = bench.node();
+        rounds(5);
+    }
+
+    private void rounds(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            bench.clock.advance(Duration.ofSeconds(1));
+            TwoNodes.cluster(node).workers().forEach(RecoveryWorker::tick);
+        }
+    }
+
+    private void restartAndReconnect() {
+        restart.run();
+        bench.store.reconnect();
+    }
+
+    /** The next restart of the server brings back the values from before it. */
+    private void update(List<CacheKey<String>> keys) {
+        restart = bench.store.snapshot();
+        node.update(keys, () -> {
+            database.set("new");
+            return null;
+        });
+        rounds(60);
+    }
+
+    private CacheKey<String> updated(Consistency consistency) {
+        CacheKey<String> key = Workbench.spec(consistency).key(1);
+        assertThat(read(key)).isEqualTo("old");
+        rounds(1);
+        update(List.of(key));
+        return key;
+    }
+
+    private String read(CacheKey<String> key) {
+        return node.fetch(key, database::get);
+    }
+
+    private Map<Integer, String> readAll(CacheSpec<String> spec, List<Integer> ids) {
+        return node.fetchAll(spec, ids, missing -> BatchSource.all(missing, database.get()));
+    }
+
+    static Stream<Arguments> steps() {
+        return Stream.of(Consistency.values())
+                .flatMap(consistency -> IntStream.range(0, STEPS).mapToObj(step -> Arguments.of(consistency, step)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("steps")
+    void getsNoOlderValue(Consistency consistency, int step) {
+        CacheKey<String> key = updated(consistency);
+        stepsLeft.set(step);
+        assertThat(read(key)).isEqualTo("new");
+    }
+
+    @ParameterizedTest
+    @MethodSource("steps")
+    void getsNoOlderValueLater(Consistency consistency, int step) {
+        CacheKey<String> key = updated(consistency);
+        stepsLeft.set(step);
+        assertThat(node.async()
+                        .fetch(key, () -> CompletableFuture.completedFuture(database.get()))
+                        .join())
+                .isEqualTo("new");
+    }
+
+    @ParameterizedTest
+    @MethodSource("steps")
+    void looksAtNoOlderValue(Consistency consistency, int step) {
+        CacheKey<String> key = updated(consistency);
+        stepsLeft.set(step);
+        CachedValue<String> seen = node.peek(key);
+        assertThat(seen == null ? null : seen.value()).isNotEqualTo("old");
+    }
+
+    @ParameterizedTest
+    @MethodSource("steps")
+    void getsNoOlderValueInABatch(Consistency consistency, int step) {
+        CacheSpec<String> spec = Workbench.spec(consistency);
+        List<Integer> ids = List.of(1, 3);
+        readAll(spec, ids);
+        rounds(1);
+        update(List.of(spec.key(1), spec.key(3)));
+        stepsLeft.set(step);
+        assertThat(readAll(spec, ids)).isEqualTo(BatchSource.all(ids, "new"));
+    }
+
+    /** The epochs of all elements are checked before the first chunk is sent. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void getsNoOlderValueInLaterChunks(Consistency consistency) {
+        CacheSpec<String> spec = Workbench.spec(consistency);
+        readAll(spec, IDS);
+        rounds(1);
+        update(IDS.stream().map(spec::key).toList());
+        bench.store.onNext(Operation.READ, this::restartAndReconnect);
+        assertThat(readAll(spec, IDS)).isEqualTo(BatchSource.all(IDS, "new"));
+    }
+
+    /** Each of the reader's own reads of the epochs is of the former server. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void getsNoOlderValueIfTheConnectionChangesAgainAndAgain(Consistency consistency) {
+        CacheKey<String> key = updated(consistency);
+        bench.store.reconnect();
+        afterReadsOfTheEpochs(bench.store::reconnect, bench.store::reconnect, this::restartAndReconnect);
+        assertThat(read(key)).isEqualTo("new");
+    }
+
+    /** The new connection does not end the clearing, although the epochs that were read with it are unusable. */
+    @Test
+    void seesAClearingIfTheConnectionChangesAgainAndAgain() {
+        CacheKey<String> key = Workbench.cp().key(1);
+        assertThat(read(key)).isEqualTo("old");
+        node.update(List.of(Workbench.cp().all()), () -> {
+            database.set("new");
+            bench.store.reconnect();
+            afterReadsOfTheEpochs(bench.store::reconnect, bench.store::reconnect, bench.store::reconnect);
+            assertThat(read(key)).isEqualTo("new");
+            return null;
+        });
+    }
+
+    /** Runs an action after each of the next reads of epochs. */
+    private void afterReadsOfTheEpochs(Runnable... actions) {
+        if (actions.length > 0) {
+            bench.store.afterNext(Operation.EPOCHS, () -> {
+                actions[0].run();
+                afterReadsOfTheEpochs(Arrays.copyOfRange(actions, 1, actions.length));
+            });
+        }
+    }
+}
