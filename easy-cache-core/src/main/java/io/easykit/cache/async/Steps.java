@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Steps implements Executor {
 
-    /** Set while a step runs whose context is missing. */
-    private static final ThreadLocal<@Nullable RejectedExecutionException> WITHOUT_CONTEXT = new ThreadLocal<>();
+    /** Set while a step runs only to end its call: its context is missing, or its thread was refused. */
+    private static final ThreadLocal<@Nullable RejectedExecutionException> REFUSED = new ThreadLocal<>();
+
+    /** End calls whose step was rejected. Otherwise code of the application would run on a thread of the Redis client. */
+    private static final Executor AFTER_REJECTION = Futures.reusedThreads("easy-cache-rejected-");
 
     private final Executor threads;
     private final Runnable onEnd;
@@ -25,7 +28,7 @@ public final class Steps implements Executor {
     /**
      * Made on the thread of the caller.
      *
-     * @param threads run the steps; may reject them
+     * @param threads run the steps; may reject them, which ends the call
      * @param context wraps an {@link AwaitedTask} with the context of the calling thread. The task is run several times, and two
      *     runs may overlap
      * @param onEnd runs when the call has ended
@@ -36,22 +39,29 @@ public final class Steps implements Executor {
         this.next = context.apply(AwaitedTask.of(RunningLoad.carry(this::runNext), this::failNext));
     }
 
-    /**
-     * Runs a step soon.
-     *
-     * @throws RejectedExecutionException if there is no thread for it
-     */
+    /** Runs a step soon. If there is no thread for it, it runs on another one, to end the call: see {@link #requireContext}. */
     @Override
     public void execute(Runnable step) {
         waiting.add(step);
         try {
             threads.execute(next);
         } catch (RejectedExecutionException stopped) {
-            waiting.remove(step);
-            throw stopped;
+            reject(step, stopped);
         } catch (Throwable failure) {
-            waiting.remove(step);
-            throw Futures.notStarted(failure);
+            reject(step, Futures.notStarted(failure));
+        }
+    }
+
+    private void reject(Runnable step, RejectedExecutionException why) {
+        // The task of another step may have run this one. Then that step has no task.
+        Runnable left = waiting.remove(step) ? step : waiting.poll();
+        if (left == null) {
+            return;
+        }
+        try {
+            AFTER_REJECTION.execute(() -> fail(left, why));
+        } catch (Throwable noThread) {
+            fail(left, why);
         }
     }
 
@@ -64,23 +74,30 @@ public final class Steps implements Executor {
 
     /** The step runs, to end the call: see {@link #requireContext}. */
     private void failNext(RejectedExecutionException why) {
-        WITHOUT_CONTEXT.set(why);
+        Runnable step = waiting.poll();
+        if (step != null) {
+            fail(step, why);
+        }
+    }
+
+    private static void fail(Runnable step, RejectedExecutionException why) {
+        REFUSED.set(why);
         try {
-            runNext();
+            step.run();
         } finally {
-            WITHOUT_CONTEXT.remove();
+            REFUSED.remove();
         }
     }
 
     /**
      * The first call of each step that goes on with the call.
      *
-     * @throws RejectedExecutionException if this thread has not the context of the caller
+     * @throws RejectedExecutionException if this thread has not the context of the caller, or the step was rejected
      */
     public static void requireContext() {
-        RejectedExecutionException why = WITHOUT_CONTEXT.get();
+        RejectedExecutionException why = REFUSED.get();
         if (why != null) {
-            WITHOUT_CONTEXT.remove(); // what waits for the end of this call may run here, and has no context to lose
+            REFUSED.remove(); // what waits for the end of this call may run here, and has no context to lose
             throw why;
         }
     }

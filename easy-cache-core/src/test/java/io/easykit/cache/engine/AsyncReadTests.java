@@ -209,6 +209,31 @@ class AsyncReadTests {
         assertThat(loads).hasValue(1);
     }
 
+    /** Not on the thread of the store. */
+    @Test
+    void whatFollowsARejectedStepRunsOnAThreadOfItsOwn() throws Exception {
+        AtomicBoolean full = new AtomicBoolean();
+        EasyCacheEngine node = node(task -> {
+            if (full.get()) {
+                throw new RejectedExecutionException("full");
+            }
+            only.execute(task);
+        });
+        assertThat(result(read(node, key))).isEqualTo("old");
+        Held reply = bench.store.hold(Operation.READ);
+        AtomicReference<Thread> after = new AtomicReference<>();
+        CompletableFuture<String> followed =
+                read(node, key).whenComplete((value, failure) -> after.set(Thread.currentThread()));
+        reply.awaitReached();
+        full.set(true);
+        reply.release();
+
+        assertThat(failure(followed))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessage("full");
+        assertThat(after.get().getName()).startsWith("easy-cache-rejected-");
+    }
+
     @Test
     void readersOfARunningLoadHoldNoThread() throws Exception {
         GatedLoader<String> blocking = new GatedLoader<>(database::get);
