@@ -29,36 +29,42 @@ final class ReadCount {
         return new ReadCount(listener, read.key(), ExpiredValues.areUsedBy(read));
     }
 
-    synchronized void hit(Hit hit) {
-        if (!counted) {
-            counted = true;
+    void hit(Hit hit) {
+        if (isFirst(false)) {
             listener.onHit(key, hit);
         }
     }
 
-    synchronized void miss() {
-        if (!counted) {
-            counted = true;
-            missed = defersMiss;
-            if (!defersMiss) {
-                listener.onMiss(key);
-            }
+    void miss() {
+        if (isFirst(defersMiss) && !defersMiss) {
+            listener.onMiss(key);
         }
     }
 
     /** An expired value was found, perhaps after a miss. */
-    synchronized void expired() {
-        if (!counted || missed) {
-            counted = true;
-            missed = false;
+    void expired() {
+        if (isFirst(false) || takeMissed()) {
             listener.onHit(key, Hit.EXPIRED);
         }
     }
 
-    synchronized void end() {
-        if (missed) {
-            missed = false;
+    void end() {
+        if (takeMissed()) {
             listener.onMiss(key);
         }
+    }
+
+    /** No call of a listener holds the lock. */
+    private synchronized boolean isFirst(boolean defers) {
+        boolean first = !counted;
+        counted = true;
+        missed |= first && defers;
+        return first;
+    }
+
+    private synchronized boolean takeMissed() {
+        boolean taken = missed;
+        missed = false;
+        return taken;
     }
 }

@@ -1,15 +1,20 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
+import io.easykit.cache.CacheListener.Hit;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.Consistency;
 import io.easykit.cache.StaleOnErrorOptions;
+import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -115,6 +120,29 @@ class ReadCountTests {
             return "value" + cache.fetchAll(spec, IDS, new BatchSource());
         });
         assertThat(reads()).containsExactly("miss", "miss", "miss", "miss", "miss");
+    }
+
+    /** A listener may wait for another thread, which counts the same read. */
+    @Test
+    void theListenerIsCalledWithoutALock() {
+        List<ReadCount> counts = new ArrayList<>();
+        List<String> events = new ArrayList<>();
+        CacheListener listener = new CacheListener() {
+            @Override
+            public void onHit(CacheKey<?> key, Hit hit) {
+                Caller<Boolean> other = TwoNodes.inBackground(counts.get(0)::miss);
+                await().until(other::isDone);
+                events.add("hit " + hit);
+            }
+
+            @Override
+            public void onMiss(CacheKey<?> key) {
+                events.add("miss");
+            }
+        };
+        counts.add(ReadCount.of(listener, Workbench.ap().key(1)));
+        counts.get(0).hit(Hit.FRESH);
+        assertThat(events).containsExactly("hit FRESH");
     }
 
     @ParameterizedTest
