@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -28,8 +28,11 @@ public final class SpringCalls implements ScriptExecutor {
     private final RedisConnectionFactory connections;
     private final List<Runnable> reconnectActions = new CopyOnWriteArrayList<>();
 
-    /** Whether a call has failed in such a way since the last one that succeeded. */
-    private final AtomicBoolean lost = new AtomicBoolean();
+    /** Number of calls that have failed in such a way. */
+    private final AtomicInteger losses = new AtomicInteger();
+
+    /** The number of {@link #losses} after which the actions have run last. */
+    private final AtomicInteger reported = new AtomicInteger();
 
     public SpringCalls(RedisConnectionFactory connections) {
         this.connections = connections;
@@ -103,19 +106,28 @@ public final class SpringCalls implements ScriptExecutor {
         try (RedisConnection redis = connect()) {
             begin.run();
             T reply = command.apply(redis);
-            if (lost.get() && lost.compareAndSet(true, false)) {
-                reconnectActions.forEach(Runnable::run);
-            }
+            reportReconnect();
             return reply;
         } catch (RuntimeException failure) {
             ErrorReply error = ErrorReply.of(failure);
             if (error == null || error.isMendedByAnotherServer()) {
-                lost.set(true);
+                losses.incrementAndGet();
             }
             if (connections instanceof DedicatedJedis jedis) {
                 jedis.failed(failure);
             }
             throw failure;
+        }
+    }
+
+    /** Several calls may do so at a time: none returns its reply before the actions have run. */
+    private void reportReconnect() {
+        int lost = losses.get();
+        int before = reported.get();
+        if (lost != before) {
+            reconnectActions.forEach(Runnable::run);
+            // Another call has reported as much or more if this fails.
+            boolean unused = reported.compareAndSet(before, lost);
         }
     }
 
