@@ -246,14 +246,27 @@ final class SoftTimeoutLoads {
             return result;
         } finally {
             running.remove(key, mine);
-            if (result == null) {
+            complete(key, mine, result);
+        }
+    }
+
+    private <V> void complete(CacheKey<V> key, Running<V> mine, @Nullable LoadResult<V> result) {
+        LoadResult<V> shared = null;
+        try {
+            shared = result == null ? null : shared(key, result);
+        } finally {
+            if (shared == null) {
                 mine.breakOff();
             } else {
-                Throwable failure = result.failure();
-                boolean ofOwner = failure != null && OwnerFailures.contain(failure);
-                mine.result.complete(ofOwner ? result.forCallerAlone() : values.snapshot(result, key));
+                mine.result.complete(shared);
             }
         }
+    }
+
+    private <V> LoadResult<V> shared(CacheKey<V> key, LoadResult<V> result) {
+        Throwable failure = result.failure();
+        boolean ofOwner = failure != null && OwnerFailures.contain(failure);
+        return ofOwner ? result.forCallerAlone() : values.snapshot(result, key);
     }
 
     private <V> LoadResult<V> resultOf(Supplier<LoadResult<V>> work) {
