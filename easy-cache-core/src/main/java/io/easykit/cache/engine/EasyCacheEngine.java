@@ -331,7 +331,7 @@ public final class EasyCacheEngine extends ClusteredCache {
         EasyCacheEngine buildStopped() {
             CacheCounts counts = new CacheCounts(ticker);
             EngineContext engine = new EngineContext(
-                    new ValueEnvelopes(codec),
+                    new ValueEnvelopes(codec, ticker),
                     transactions,
                     background != null ? background : Refreshes.fewThreads(),
                     new SafeListener(counts, listeners, ticker),

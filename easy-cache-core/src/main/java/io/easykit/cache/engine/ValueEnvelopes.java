@@ -24,9 +24,9 @@ final class ValueEnvelopes {
     private final VerifyingEncoder encoder;
     private final ValueTtls ttls = new ValueTtls();
 
-    ValueEnvelopes(ValueCodec codec) {
+    ValueEnvelopes(ValueCodec codec, Ticker ticker) {
         this.codec = codec;
-        this.encoder = new VerifyingEncoder(codec);
+        this.encoder = new VerifyingEncoder(codec, ticker);
     }
 
     /** Null if it is unreadable: garbage, another format, another type's bytes. */

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * than the load that came before it, and hits do not pay for it. A check of the first value alone would not do: the same
  * method may return a subclass, or another number type in a {@code Map<String, Object>}, only later.
  *
- * <p>A refused value is returned to its callers and not stored. One warning names the first one of each cache and class.
+ * <p>A refused value is returned to its callers and not stored. A warning names it, once a minute for each cache and class.
  * Where several values in a row were refused, most of the later ones are not even tried.
  */
 final class VerifyingEncoder {
@@ -32,24 +32,28 @@ final class VerifyingEncoder {
     private static final int MOST = 10_000;
 
     private final ValueCodec codec;
-    private final Map<Subject, AtomicInteger> refusals = new ConcurrentHashMap<>();
+    private final Ticker ticker;
+    private final Map<Subject, Refusals> refusals = new ConcurrentHashMap<>();
 
-    VerifyingEncoder(ValueCodec codec) {
+    VerifyingEncoder(ValueCodec codec, Ticker ticker) {
         this.codec = codec;
+        this.ticker = ticker;
     }
 
     /** Null if the value must not be stored. */
     byte @Nullable [] encode(Object value, CacheSpec<?> spec) {
         Subject subject = new Subject(spec.clusterId(), spec.prefix(), value.getClass());
-        AtomicInteger refused = refusals.get(subject);
-        if (refused != null && refused.get() >= ENOUGH && refused.incrementAndGet() % TRIAL != 0) {
+        Refusals refused = refusals.get(subject);
+        if (refused != null && refused.inARow.get() >= ENOUGH && refused.inARow.incrementAndGet() % TRIAL != 0) {
             return null;
         }
         try {
             byte[] bytes = codec.encode(value, spec.type());
             String difference = DeepComparison.difference(value, codec.decode(bytes, spec.type()));
             if (difference == null) {
-                refusals.remove(subject);
+                if (refused != null) {
+                    refused.inARow.set(0);
+                }
                 return bytes;
             }
             refuse(subject, "it would come back changed (at value" + difference + ")");
@@ -63,11 +67,13 @@ final class VerifyingEncoder {
         if (refusals.size() >= MOST) {
             refusals.clear();
         }
-        if (refusals.computeIfAbsent(subject, any -> new AtomicInteger()).incrementAndGet() == 1) {
+        Refusals refused = refusals.computeIfAbsent(subject, any -> new Refusals(ticker));
+        refused.inARow.incrementAndGet();
+        if (refused.line.isDue()) {
             log.warn(
                     "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class all of"
                             + " whose fields survive JSON, declare exactly that class, and annotate base types with @JsonTypeInfo;"
-                            + " see \"Values\" in the documentation.",
+                            + " see \"Values\" in the documentation. Logged once a minute for each class.",
                     subject.type.getTypeName(),
                     subject.prefix,
                     reason);
@@ -76,4 +82,12 @@ final class VerifyingEncoder {
     }
 
     private record Subject(String clusterId, String prefix, Class<?> type) {}
+
+    /** Kept after a value that was accepted, for the next line. */
+    private record Refusals(AtomicInteger inARow, RateLimitedLog line) {
+
+        Refusals(Ticker ticker) {
+            this(new AtomicInteger(), new RateLimitedLog(ticker));
+        }
+    }
 }

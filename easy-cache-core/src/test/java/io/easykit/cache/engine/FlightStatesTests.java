@@ -23,8 +23,8 @@ class FlightStatesTests {
     private static final long LONG = TimeUnit.SECONDS.toNanos(10);
     private static final long NOW = 1_000;
 
-    private final SingleFlight flights =
-            new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()), CacheListener.NONE, Ticker.SYSTEM);
+    private final SingleFlight flights = new SingleFlight(
+            new ValueEnvelopes(new JacksonValueCodec(), Ticker.SYSTEM), CacheListener.NONE, Ticker.SYSTEM);
     private final CacheKey<String> key = key(Duration.ofMinutes(1));
     private final CountDownLatch gate = new CountDownLatch(1);
 
@@ -134,8 +134,8 @@ class FlightStatesTests {
 
     @Test
     void resultOfAnotherLoadOfTheKeyIsAsWelcome() throws Exception {
-        SingleFlight others =
-                new SingleFlight(new ValueEnvelopes(new JacksonValueCodec()), CacheListener.NONE, Ticker.SYSTEM);
+        SingleFlight others = new SingleFlight(
+                new ValueEnvelopes(new JacksonValueCodec(), Ticker.SYSTEM), CacheListener.NONE, Ticker.SYSTEM);
         InFlightLoad<String> beside = others.lead(key);
         own(() -> new Loaded<>("late", NOW));
         Caller<Joined<String>> reader =

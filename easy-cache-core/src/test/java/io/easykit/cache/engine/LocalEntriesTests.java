@@ -52,7 +52,7 @@ class LocalEntriesTests {
     }
 
     private static LocalEntries entries(LocalLevel level, Duration ttl) {
-        return new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec()), ttl, any -> true);
+        return new LocalEntries(level, new ValueEnvelopes(new JacksonValueCodec(), Ticker.SYSTEM), ttl, any -> true);
     }
 
     @Test

@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CacheOptions;
 import io.easykit.cache.CacheSpec;
+import io.easykit.cache.LoadObserver;
 import io.easykit.cache.Reload;
 import io.easykit.cache.StaleOnErrorOptions;
 import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Operation;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -394,6 +399,49 @@ class SoftTimeoutTests {
         assertThat(first.result()).isEqualTo("first");
         assertThat(second.result()).isEqualTo("second");
         assertThat(where[1]).isNotNull().isNotSameAs(where[0]);
+    }
+
+    /** For example with a stack overflow. */
+    @Test
+    void aMissWhoseResultCannotBeSharedEndsTheWaitOfItsReader() throws Exception {
+        AtomicBoolean fails = new AtomicBoolean();
+        Type type = new ParameterizedType() {
+            @Override
+            public Type[] getActualTypeArguments() {
+                return new Type[] {String.class};
+            }
+
+            @Override
+            public Type getRawType() {
+                if (fails.get()) {
+                    throw new StackOverflowError();
+                }
+                return List.class;
+            }
+
+            @Override
+            public @Nullable Type getOwnerType() {
+                return null;
+            }
+        };
+        CacheKey<List<String>> key = CacheSpec.<List<String>>of("list", type)
+                .withOptions(patient.spec().options())
+                .key(1);
+        EngineContext engine = new EngineContext(
+                new ValueEnvelopes(new JacksonValueCodec(), bench.clock),
+                bench.transactions,
+                threads,
+                CacheListener.NONE,
+                LoadObserver.NONE,
+                bench.clock);
+        SoftTimeoutLoads loads = new SoftTimeoutLoads(new LoadBulkhead(1, bench.clock), engine);
+        ReadRequest<List<String>> read = new ReadRequest<>(key, List::of, any -> true, bench.clock.nanoTime());
+
+        Caller<SoftTimeoutLoads.Waited<List<String>>> reader = Workbench.call(() -> loads.await(read, read, any -> {
+            fails.set(true);
+            return new LoadResult.Loaded<>(List.of("value"), bench.clock.nanoTime());
+        }));
+        assertThat(reader.result()).isInstanceOf(SoftTimeoutLoads.Waited.Alone.class);
     }
 
     @Test

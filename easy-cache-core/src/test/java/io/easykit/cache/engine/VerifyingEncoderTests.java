@@ -15,6 +15,7 @@ import io.easykit.cache.jackson.JacksonValueCodec;
 import io.easykit.cache.memory.Operation;
 import java.lang.reflect.Type;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -121,6 +122,21 @@ class VerifyingEncoderTests {
         assertThat(bench.store.parts(key)).doesNotContain("value");
         assertThat(lines.list).singleElement().satisfies(line -> assertThat(line.getFormattedMessage())
                 .contains("in 'any'", "The method is called each time instead", "declare exactly that class"));
+    }
+
+    /** Values of one class are accepted and refused by turns. */
+    @Test
+    void warnsOnceAMinuteOfAMixedCache() {
+        CacheSpec<Token> spec = CacheSpec.of("any", Token.class);
+        for (int minute = 1; minute <= 3; minute++) {
+            for (int i = 0; i < 10; i++) {
+                cache.fetch(spec.key(minute, i), Token::new);
+                cache.fetch(spec.key(minute, i, "secret"), () -> new Token().with("secret"));
+            }
+            assertThat(lines.list).hasSize(minute);
+            bench.clock.advance(Duration.ofMinutes(1));
+        }
+        assertThat(bench.store.count(Operation.STORE)).isEqualTo(30);
     }
 
     static Stream<Arguments> lasting() {
