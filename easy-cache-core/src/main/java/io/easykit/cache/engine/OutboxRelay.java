@@ -11,6 +11,8 @@ import io.easykit.cache.type.VisibleText;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -72,6 +74,9 @@ final class OutboxRelay {
     private final OutboxRecovery recovery;
     private final Ticker ticker;
     private final String owner = UUID.randomUUID().toString();
+
+    /** A round of a relay that was stopped may still run when the next one starts. */
+    private final Lock roundLock = new ReentrantLock();
 
     private volatile @Nullable Scheduler thread;
     private volatile boolean wasStarted;
@@ -147,7 +152,7 @@ final class OutboxRelay {
     void deliverBeforeReaders(Predicate<CacheKey<?>> here) {
         Scheduler running = thread;
         if (running != null) {
-            recovery.deliver(here, running, () -> thread != running);
+            recovery.deliver(here, pass -> running.execute(() -> alone(pass)), () -> thread != running);
         } else if (wasStarted) {
             throw StoreUnavailableException.notCalled("The outbox relay was stopped");
         } else {
@@ -165,9 +170,23 @@ final class OutboxRelay {
 
     /** Returns the delay until the next round. */
     Duration round() {
-        Duration next = work();
-        count();
-        return next;
+        roundLock.lock();
+        try {
+            Duration next = work();
+            count();
+            return next;
+        } finally {
+            roundLock.unlock();
+        }
+    }
+
+    private void alone(Runnable pass) {
+        roundLock.lock();
+        try {
+            pass.run();
+        } finally {
+            roundLock.unlock();
+        }
     }
 
     private void count() {
@@ -232,6 +251,7 @@ final class OutboxRelay {
             // A node that does not reach the database must not renew the lease.
             inDatabase(() -> outbox.due(delivery.clusterId(), 1));
         }
+        Scheduler running = thread;
         boolean partial = isPartial();
         Duration left = lease(partial);
         if (!left.isZero()) {
@@ -257,6 +277,7 @@ final class OutboxRelay {
         }
         long began = ticker.nanoTime();
         while (!isStopped()
+                && thread == running
                 && ticker.nanoTime() - began < COUNT_EVERY.toNanos()
                 && messages.deliverSome()
                 && letRecoveriesIn()) {

@@ -2,16 +2,24 @@ package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
+import io.easykit.cache.CacheListener;
 import io.easykit.cache.CircuitBreakerOptions;
+import io.easykit.cache.engine.Workbench.Caller;
 import io.easykit.cache.jackson.JacksonValueCodec;
+import io.easykit.cache.memory.Held;
+import io.easykit.cache.memory.Operation;
 import io.easykit.cache.store.InMemoryOutbox;
 import io.easykit.cache.store.Outbox;
 import io.easykit.cache.time.EngineTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +74,60 @@ class RecoveryWorkersTests {
         node.stop();
 
         assertThat(running()).isEmpty();
+    }
+
+    /** A listener may wait for another thread, which stops the cache. */
+    @Test
+    void theListenerOfNewMastersIsCalledWithoutALock() {
+        AtomicReference<EasyCacheEngine> stopped = new AtomicReference<>();
+        AtomicInteger told = new AtomicInteger();
+        CacheListener listener = new CacheListener() {
+            @Override
+            public void onMasters(String clusterId, Set<String> masters) {
+                Caller<Boolean> stop = TwoNodes.inBackground(() -> stopped.get().stop());
+                await().until(stop::isDone);
+                told.incrementAndGet();
+            }
+        };
+        stopped.set(bench.builder(new JacksonValueCodec())
+                .listener(listener)
+                .ticker(new RoundsOnDemand())
+                .build());
+        bench.store.repartition(3);
+        round();
+
+        assertThat(told).hasValue(1);
+    }
+
+    /** Both use the same collections. */
+    @Test
+    void aRoundOfTheOutboxEndsBeforeThoseAfterARestart() throws Exception {
+        InMemoryOutbox outbox = new InMemoryOutbox(bench.clock::millis);
+        EasyCacheEngine reader = bench.builder(new JacksonValueCodec())
+                .outbox(outbox)
+                .ticker(new RoundsOnDemand())
+                .build();
+        OutboxRelay relay = reader.cluster("default").relay();
+        for (int i = 0; i < 3 * OutboxDelivery.MESSAGES; i++) {
+            outbox.put(new Outbox.Message("" + i, "default", List.of("name::1")));
+        }
+        Held held = bench.store.hold(Operation.DROP);
+        Caller<Boolean> before = TwoNodes.inBackground(relay::round);
+        held.awaitReached();
+        relay.stop();
+        relay.start();
+        Held next = bench.store.hold(Operation.DROP);
+        Caller<Boolean> after = TwoNodes.inBackground(relay::round).awaitWaiting();
+        assertThat(bench.store.count(Operation.DROP)).isEqualTo(1);
+
+        held.release();
+        assertThat(before.result()).as("ends after one batch").isTrue();
+        next.awaitReached();
+        assertThat(bench.store.count(Operation.DROP)).isEqualTo(2);
+        next.release();
+        assertThat(after.result()).isTrue();
+        assertThat(outbox.waiting()).isZero();
+        reader.stop();
     }
 
     /** @param heldByAnother whether another node has the lease, which ends before the next interval */
