@@ -43,7 +43,7 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
 
     /**
      * @param onChange takes each change at once, before another one, and returns soon
-     * @param listener is told of each change soon, without a lock
+     * @param listener receives each change soon, on the thread of a change, and without the locks that other threads wait for
      */
     ClusterAvailability(
             String clusterId,
@@ -201,7 +201,13 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
      * any of them. Calls that are under way, and those until the first repetition of recent invalidations, are suspect.
      */
     void repartition(Partitions value) {
-        changing(() -> {
+        replace(value);
+        tell();
+    }
+
+    /** As {@link #repartition}, without the listener: the caller, which has a lock, calls {@link #tell} without it. */
+    void replace(Partitions value) {
+        change(() -> {
             boolean available = state() == State.AVAILABLE && forced == null;
             List<CircuitBreaker> fresh = new ArrayList<>();
             for (int i = 0; i < value.count(); i++) {
@@ -225,20 +231,22 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
     }
 
     private void changing(Runnable change) {
-        synchronized (this) {
-            State before = state();
-            Map<String, State> mastersBefore = masters();
-            change.run();
-            masters().forEach((slots, state) -> {
-                if (mastersBefore.getOrDefault(slots, state) != state) {
-                    changed(new Change(slots, state));
-                }
-            });
-            if (state() != before) {
-                changed(new Change("", state()));
-            }
-        }
+        change(change);
         tell();
+    }
+
+    private synchronized void change(Runnable change) {
+        State before = state();
+        Map<String, State> mastersBefore = masters();
+        change.run();
+        masters().forEach((slots, state) -> {
+            if (mastersBefore.getOrDefault(slots, state) != state) {
+                changed(new Change(slots, state));
+            }
+        });
+        if (state() != before) {
+            changed(new Change("", state()));
+        }
     }
 
     private void changed(Change change) {
@@ -246,8 +254,11 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
         onChange.accept(change);
     }
 
-    /** In the order of the changes, by one thread at a time: a listener may be slow. */
-    private void tell() {
+    /**
+     * Calls the listener in the order of the changes, by one thread at a time: a listener may be slow. A recovery worker calls it inside
+     * its round, so a slow listener delays the rounds of this worker.
+     */
+    void tell() {
         for (Consumer<CacheListener> next = nextToTell(); next != null; next = nextToTell()) {
             try {
                 next.accept(listener);

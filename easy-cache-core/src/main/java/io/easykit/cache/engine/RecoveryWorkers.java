@@ -67,6 +67,9 @@ final class RecoveryWorkers {
         boolean well = availability.state() == State.AVAILABLE;
         boolean news = next != present && (known || next.count() > 1);
         boolean follows = news && (well || !known) && follow(present, next);
+        if (follows) {
+            availability.tell(); // without the lock
+        }
         startMissing();
         return follows;
     }
@@ -75,7 +78,7 @@ final class RecoveryWorkers {
         if (availability.partitions() != present) {
             return false;
         }
-        availability.repartition(next);
+        availability.replace(next);
         replaced.addAll(workers);
         workers = newWorkers();
         return true;
