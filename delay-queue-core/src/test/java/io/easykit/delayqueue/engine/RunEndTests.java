@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -136,7 +136,7 @@ class RunEndTests {
                 .workers(task -> {
                     if (refusals.getAndDecrement() > 0) {
                         clock.fail(errors);
-                        throw new RejectedExecutionException("full");
+                        throw new IllegalStateException("full");
                     }
                     queue.node.after(Duration.ZERO, task);
                 })
@@ -189,10 +189,10 @@ class RunEndTests {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void releasesWhatItsExecutorWouldRunOnTheThreadOfTheLoop(boolean catches) {
-        AtomicInteger full = new AtomicInteger(1);
+        AtomicBoolean full = new AtomicBoolean(true);
         List<TestQueue> self = new ArrayList<>();
         TestQueue onCaller = new TestQueue(builder -> builder.workers(task -> {
-            if (full.getAndDecrement() <= 0) {
+            if (!full.get()) {
                 self.get(0).node.after(Duration.ZERO, task);
                 return;
             }
@@ -213,6 +213,7 @@ class RunEndTests {
         assertThat(onCaller.stats().inFlight()).isZero();
         assertThat(Objects.requireNonNull(onCaller.history("a")).releases()).isEqualTo(1);
 
+        full.set(false);
         onCaller.time.advance(Duration.ofSeconds(2));
         assertThat(onCaller.runIds()).containsExactly("a");
         assertThat(onCaller.stats().counters().acknowledged()).isEqualTo(1);

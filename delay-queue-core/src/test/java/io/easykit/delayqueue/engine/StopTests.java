@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -381,8 +380,7 @@ class StopTests {
     }
 
     static Stream<Throwable> refusals() {
-        return Stream.of(
-                new RejectedExecutionException("full"), new OutOfMemoryError("unable to create native thread"));
+        return Stream.of(new IllegalStateException("full"), new OutOfMemoryError("unable to create native thread"));
     }
 
     @ParameterizedTest

@@ -10,8 +10,13 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
@@ -95,5 +100,39 @@ class WorkersOfApplicationTests {
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(900));
         assertThat(refusals).hasValue(-1);
         container.stop();
+    }
+
+    /** The permit of a run is free before its thread is: here that is so until the next run is rejected. */
+    @Test
+    void needsNoMoreThreadsThanPermits() {
+        int messages = 40;
+        Semaphore rejections = new Semaphore(0);
+        ThreadPoolExecutor threads =
+                new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new SynchronousQueue<>(), (task, pool) -> {
+                    rejections.release();
+                    throw new RejectedExecutionException("full");
+                }) {
+                    @Override
+                    protected void afterExecute(Runnable task, @Nullable Throwable error) {
+                        rejections.acquireUninterruptibly();
+                        rejections.drainPermits();
+                    }
+                };
+        TestQueue exact = new TestQueue(
+                builder -> builder.loops(LoopExecutor.THREADS).node("exact").workers(threads));
+        for (int i = 0; i < messages; i++) {
+            exact.send("m" + i, Duration.ZERO);
+        }
+        exact.time.advance(MILLI);
+        ListenerContainer container = exact.start(listener().concurrency(1), message -> {});
+
+        // Refusals would take a second each.
+        await().atMost(Duration.ofSeconds(messages - 10))
+                .until(() -> exact.stats().counters().acknowledged() == messages);
+
+        assertThat(exact.runs).hasSize(messages);
+        container.stop();
+        rejections.release();
+        threads.shutdown();
     }
 }
