@@ -7,7 +7,6 @@ import io.easykit.delayqueue.SendOutcome;
 import io.easykit.delayqueue.SendResult.Replication;
 import io.easykit.delayqueue.StoreUnavailableException;
 import io.easykit.delayqueue.engine.PreparedMessage.Stored;
-import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.ShardKey;
 import io.easykit.delayqueue.support.LogText;
 import java.util.HashSet;
@@ -23,7 +22,6 @@ final class PreparedMessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(PreparedMessageStore.class);
 
-    private final QueueStore store;
     private final SendBatcher groups;
     private final MessageEncoder encoder;
     private final AwayShards away;
@@ -33,14 +31,13 @@ final class PreparedMessageStore {
 
     /** @param nanos a clock that only moves forward */
     PreparedMessageStore(
-            QueueStore store,
+            SendBatcher groups,
             MessageEncoder encoder,
             AwayShards away,
             Events events,
             RepeatedLines lines,
             LongSupplier nanos) {
-        this.store = store;
-        this.groups = new SendBatcher(store);
+        this.groups = groups;
         this.encoder = encoder;
         this.away = away;
         this.events = events;
@@ -176,8 +173,7 @@ final class PreparedMessageStore {
             // A repetition of a send that may be stored waits for no other call: see SendRetry.
             List<Stored> replies = messages.size() == 1 && !first.isUnknown()
                     ? List.of(groups.send(shard, first.message(), first.replicaWait()))
-                    : SendBatcher.send(
-                            store,
+                    : groups.sendList(
                             shard,
                             messages.stream().map(PreparedMessage::message).toList(),
                             first.replicaWait());

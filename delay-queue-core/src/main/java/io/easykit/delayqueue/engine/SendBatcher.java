@@ -8,14 +8,15 @@ import io.easykit.delayqueue.store.NewMessage;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Replicated;
 import io.easykit.delayqueue.store.ShardKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,33 +42,24 @@ import org.jspecify.annotations.Nullable;
  *       and a repetition would store it once more. {@link SendRetry} repeats those whose delay is long enough.
  *   <li>Sends that wait behind the batch go on in both cases.
  * </ul>
+ *
+ * <p><b>Leaders that do not return.</b> A send waits no longer than the longest call takes, and once more if its own call has
+ * begun. The leader may be a virtual thread that gets no carrier, because threads that wait for it are pinned to all of them, or
+ * an error may have ended it. A send that is in no call by then is sent alone. One that is in a call fails with an unknown outcome.
  */
 final class SendBatcher {
 
     /** Maximum size of a batch. Beyond it the bytes cost more than the calls that a batch saves. */
     private static final int MOST_BYTES = 1 << 16;
 
-    // Constants, because to resume a waiting send must need no memory: it would wait for ever.
-
-    /** The send leads the next call. */
-    @SuppressWarnings("UnnecessaryLambda") // compared by identity
-    private static final Supplier<Stored> LEADS = () -> {
-        throw new IllegalStateException("The thread of the send leads");
-    };
-
-    /** The call failed, and so did the attempt to describe this. */
-    @SuppressWarnings("UnnecessaryLambda")
-    private static final Supplier<Stored> FAILS = () -> {
-        throw new StoreUnavailableException(
-                "The call that this send went with, or waited for, failed",
-                new IllegalStateException("Its failure could not be described"));
-    };
-
     private final QueueStore store;
+    private final Function<@Nullable ReplicaWait, Duration> longestCall;
     private final Map<Route, RouteBatch> batches = new ConcurrentHashMap<>();
 
-    SendBatcher(QueueStore store) {
+    /** @param longestCall maximum duration of a call with this wait for replicas */
+    SendBatcher(QueueStore store, Function<@Nullable ReplicaWait, Duration> longestCall) {
         this.store = store;
+        this.longestCall = longestCall;
     }
 
     /**
@@ -76,7 +68,7 @@ final class SendBatcher {
      * @param wait for replicas, or null
      */
     Stored send(ShardKey shard, NewMessage message, @Nullable ReplicaWait wait) {
-        PendingSend pending = new PendingSend(message, new CompletableFuture<>());
+        PendingSend pending = new PendingSend(message);
         boolean[] waits = new boolean[1];
         RouteBatch batch = Objects.requireNonNull(batches.compute(new Route(shard, wait), (route, present) -> {
             RouteBatch joined = present == null ? new RouteBatch(route) : present;
@@ -86,13 +78,25 @@ final class SendBatcher {
         if (!waits[0]) {
             return batch.lead(pending);
         }
-        Supplier<Stored> next = await(pending, batch);
-        return next == LEADS ? batch.lead(pending) : next.get();
+        Supplier<Stored> next = await(pending, batch, wait);
+        return next == PendingSend.LEADS ? batch.lead(pending) : next.get();
     }
 
-    private static Supplier<Stored> await(PendingSend pending, RouteBatch batch) {
+    private Supplier<Stored> await(PendingSend pending, RouteBatch batch, @Nullable ReplicaWait wait) {
         try {
-            return pending.turn().join();
+            Duration most = longestCall.apply(wait);
+            // One call before its own, and its own.
+            for (int call = 0; call < 2; call++) {
+                Supplier<Stored> next = pending.await(most);
+                if (next != null) {
+                    return next;
+                }
+                if (batch.withdraw(pending)) {
+                    return () -> batch.alone(pending);
+                }
+            }
+            pending.resume(PendingSend.IS_LATE);
+            return pending.next();
         } catch (Throwable e) {
             // To wait needs some memory. The others must not wait for this thread to lead.
             batch.leave(pending);
@@ -106,12 +110,11 @@ final class SendBatcher {
     }
 
     /** As {@link QueueStore#send} with messages of this thread, and {@link QueueStore#sendReplicated} if there is a wait. */
-    static List<Stored> send(QueueStore store, ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait) {
-        return send(store, shard, messages, wait, false);
+    List<Stored> sendList(ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait) {
+        return call(shard, messages, wait, false);
     }
 
-    private static List<Stored> send(
-            QueueStore store, ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait, boolean isShared) {
+    private List<Stored> call(ShardKey shard, List<NewMessage> messages, @Nullable ReplicaWait wait, boolean isShared) {
         if (wait == null) {
             return store.send(shard, messages, isShared).stream()
                     .map(outcome -> new Stored(outcome, null))
@@ -126,23 +129,6 @@ final class SendBatcher {
 
     /** Sends that may share a call. */
     private record Route(ShardKey shard, @Nullable ReplicaWait replicaWait) {}
-
-    /**
-     * A send that takes part.
-     *
-     * @param turn what its own thread does when it need not wait any longer
-     */
-    private record PendingSend(NewMessage message, CompletableFuture<Supplier<Stored>> turn) {
-
-        int bytes() {
-            return message.frame().length();
-        }
-
-        /** False if it was resumed before; then nothing has changed. */
-        boolean resume(Supplier<Stored> next) {
-            return turn.complete(next);
-        }
-    }
 
     /** The sends of one route. Threads join and remove it inside {@link Map#compute}, so that none joins a removed one. */
     private final class RouteBatch {
@@ -173,7 +159,8 @@ final class SendBatcher {
 
         /** Makes the call for this send and for those that wait by now. */
         Stored lead(PendingSend own) {
-            List<PendingSend> group = List.of(own);
+            // No memory is needed before the try: the others would wait for a leader that has ended.
+            List<PendingSend> group = List.of();
             List<PendingSend> behind = List.of();
             try {
                 group = takeGroup(own);
@@ -184,7 +171,7 @@ final class SendBatcher {
                 }
                 return outcomes.get(0);
             } catch (StoreUnavailableException e) {
-                List<PendingSend> others = group.subList(1, group.size());
+                List<PendingSend> others = withoutFirst(group);
                 boolean isInterrupted = Thread.currentThread().isInterrupted();
                 if (isInterrupted && !e.isOutcomeUnknown()) {
                     goAgain(others);
@@ -202,7 +189,7 @@ final class SendBatcher {
                 }
                 throw e;
             } catch (RuntimeException | Error e) {
-                List<PendingSend> others = group.subList(1, group.size());
+                List<PendingSend> others = withoutFirst(group);
                 if (SendRetry.mayBeCarriedOut(e)) {
                     others.forEach(pending -> fail(
                             pending,
@@ -221,13 +208,17 @@ final class SendBatcher {
             }
         }
 
+        private static List<PendingSend> withoutFirst(List<PendingSend> group) {
+            return group.isEmpty() ? group : group.subList(1, group.size());
+        }
+
         private Stored alone(PendingSend pending) {
             return send(List.of(pending)).get(0);
         }
 
         private List<Stored> send(List<PendingSend> group) {
             List<NewMessage> messages = group.stream().map(PendingSend::message).toList();
-            return SendBatcher.send(store, route.shard(), messages, route.replicaWait(), messages.size() > 1);
+            return call(route.shard(), messages, route.replicaWait(), messages.size() > 1);
         }
 
         private static void fail(PendingSend pending, StoreUnavailableException e) {
@@ -239,20 +230,38 @@ final class SendBatcher {
         /** Resumes sends that an error has left out. */
         private static void leaveNobody(List<PendingSend> sends, int from) {
             for (int i = from; i < sends.size(); i++) {
-                sends.get(i).resume(FAILS); // has no effect on those that were resumed
+                sends.get(i).resume(PendingSend.FAILS); // has no effect on those that were resumed
             }
+        }
+
+        /**
+         * Removes a send that has waited for too long; false if it does not wait any more. Later sends do not join this batch, whose
+         * leader may have ended.
+         */
+        boolean withdraw(PendingSend pending) {
+            boolean isRemoved = remove(pending);
+            if (isRemoved) {
+                batches.remove(route, this);
+            }
+            return isRemoved;
+        }
+
+        private synchronized boolean remove(PendingSend pending) {
+            boolean isRemoved = waiting.removeIf(each -> each == pending);
+            waitingBytes -= isRemoved ? pending.bytes() : 0;
+            return isRemoved;
         }
 
         /** The send waits no longer, because of an error of its thread. */
         void leave(PendingSend pending) {
-            if (!pending.resume(FAILS) && pending.turn().join() == LEADS) {
+            if (!pending.resume(PendingSend.FAILS) && pending.next() == PendingSend.LEADS) {
                 passLeadership();
             }
         }
 
         private void passLeadership() {
             PendingSend next = next();
-            while (next != null && !next.resume(LEADS)) {
+            while (next != null && !next.resume(PendingSend.LEADS)) {
                 next = next(); // its thread has left
             }
             if (next == null) {
@@ -296,11 +305,14 @@ final class SendBatcher {
             return all;
         }
 
-        /** Puts sends back before those that wait, because they have waited longest. */
+        /** Puts sends back before those that wait, because they have waited longest. Those that have failed are left out. */
         private synchronized void goAgain(List<PendingSend> seats) {
             for (int i = seats.size() - 1; i >= 0; i--) {
-                waiting.addFirst(seats.get(i));
-                waitingBytes += seats.get(i).bytes();
+                PendingSend seat = seats.get(i);
+                if (!seat.isResumed()) {
+                    waiting.addFirst(seat);
+                    waitingBytes += seat.bytes();
+                }
             }
         }
     }

@@ -28,7 +28,9 @@ record SendParts(Sender sender, OutboxSends outbox, @Nullable OutboxRelay relay,
         AwayShards away = new AwayShards(loops::nanos);
         MessageEncoder encoder = new MessageEncoder(
                 topics, codec, away, settings.timeout, settings.replicaWaits, settings.maxMessageBytes);
-        PreparedMessageStore storage = new PreparedMessageStore(store, encoder, away, events, lines, loops::nanos);
+        Duration commandTimeout = settings.commandTimeout;
+        SendBatcher groups = new SendBatcher(store, wait -> SendRetry.longestCall(commandTimeout, wait));
+        PreparedMessageStore storage = new PreparedMessageStore(groups, encoder, away, events, lines, loops::nanos);
         Sender sender = new Sender(
                 encoder,
                 storage,

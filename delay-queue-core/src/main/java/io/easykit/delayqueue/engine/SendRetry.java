@@ -139,8 +139,13 @@ final class SendRetry {
     }
 
     private long callMillis(@Nullable ReplicaWait wait) {
+        return longestCall(commandTimeout, wait).toMillis();
+    }
+
+    /** Maximum duration of a call. */
+    static Duration longestCall(Duration commandTimeout, @Nullable ReplicaWait wait) {
         Duration each = wait == null ? commandTimeout : commandTimeout.plus(wait.timeout());
-        return Math.max(LEAST_CALL_MILLIS, TIMEOUTS_OF_A_CALL * each.toMillis());
+        return Duration.ofMillis(Math.max(LEAST_CALL_MILLIS, TIMEOUTS_OF_A_CALL * each.toMillis()));
     }
 
     /** Waits before the next attempt; false if the time is over or the thread is interrupted. */

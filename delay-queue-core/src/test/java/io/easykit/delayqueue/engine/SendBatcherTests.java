@@ -29,6 +29,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,8 @@ class SendBatcherTests {
     private final CountDownLatch firstMayGo = new CountDownLatch(1);
     private Function<List<NewMessage>, List<SendOutcome>> answer =
             messages -> Collections.nCopies(messages.size(), SendOutcome.STORED);
-    private final SendBatcher groups = new SendBatcher(store());
+    private volatile Supplier<Duration> longestCall = () -> Duration.ofMinutes(1);
+    private final SendBatcher groups = new SendBatcher(store(), wait -> longestCall.get());
 
     private final FutureTask<Stored> held = task(message("held", 1));
 
@@ -86,8 +88,8 @@ class SendBatcherTests {
     void areNotSharedByTheListOfOneThread() {
         List<NewMessage> messages = List.of(message("a", 1), message("b", 1));
 
-        SendBatcher.send(store(), SHARD, messages, null);
-        SendBatcher.send(store(), SHARD, messages, ReplicaWait.of(1));
+        groups.sendList(SHARD, messages, null);
+        groups.sendList(SHARD, messages, ReplicaWait.of(1));
 
         assertThat(shared).containsExactly(false, false);
     }
@@ -364,6 +366,100 @@ class SendBatcherTests {
         assertThat(groups.send(SHARD, message("a", 1), null)).isEqualTo(STORED);
     }
 
+    @Test
+    void goAloneIfTheCallBeforeTheirsDoesNotReturn() throws Exception {
+        sendHeld();
+        longestCall = () -> Duration.ofMillis(1);
+        FutureTask<Stored> behind = task(message("0", 1));
+        FutureTask<Stored> another = task(message("1", 1));
+        start(behind);
+        start(another);
+
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(another.get(10, SECONDS)).isEqualTo(STORED);
+
+        assertThat(calls)
+                .containsExactlyInAnyOrder(List.of("held"), List.of("0"), List.of("1"))
+                .startsWith(List.of("held"));
+    }
+
+    /** Its leader may have ended. */
+    @Test
+    void waitForNoLeaderOnceItHasNotReturnedInTime() throws Exception {
+        sendHeld();
+        longestCall = () -> Duration.ofMillis(1);
+        FutureTask<Stored> behind = task(message("0", 1));
+        start(behind);
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+
+        longestCall = () -> Duration.ofHours(1);
+        FutureTask<Stored> next = task(message("1", 1));
+        start(next);
+
+        assertThat(next.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(held).isNotDone();
+        firstMayGo.countDown();
+        assertThat(held.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(groups.routes()).isZero();
+    }
+
+    /** It is not sent again either, when its leader turns out to have been interrupted before the call. */
+    @Test
+    void failWithAnUnknownOutcomeIfTheirOwnCallDoesNotReturn() throws Exception {
+        CountDownLatch isOnItsWay = new CountDownLatch(1);
+        CountDownLatch mayFail = new CountDownLatch(1);
+        answer = messages -> {
+            if (!messages.get(0).id().equals("0")) {
+                return Collections.nCopies(messages.size(), SendOutcome.STORED);
+            }
+            isOnItsWay.countDown();
+            awaitLatch(mayFail);
+            Thread.currentThread().interrupt();
+            throw StoreUnavailableException.notCarriedOut("interrupted", new IllegalStateException());
+        };
+        sendHeld();
+        FutureTask<Stored> leader = sendBehind(0, 1);
+        FutureTask<Stored> patient = sendBehind(1, 1);
+        longestCall = () -> {
+            awaitLatch(isOnItsWay);
+            return Duration.ofMillis(1);
+        };
+        FutureTask<Stored> other = sendBehind(2, 1);
+
+        firstMayGo.countDown();
+
+        assertThatThrownBy(() -> other.get(10, SECONDS))
+                .hasMessageContaining("did not return in time")
+                .cause()
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.isOutcomeUnknown())
+                        .isTrue());
+        mayFail.countDown();
+        assertThatThrownBy(() -> leader.get(10, SECONDS)).hasCauseInstanceOf(StoreUnavailableException.class);
+        assertThat(patient.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1", "2"), List.of("1"));
+    }
+
+    @Test
+    void waitAlthoughTheirThreadIsInterrupted() throws Exception {
+        sendHeld();
+        AtomicBoolean remainsInterrupted = new AtomicBoolean();
+        FutureTask<Stored> behind = new FutureTask<>(() -> {
+            Thread.currentThread().interrupt();
+            Stored stored = groups.send(SHARD, message("0", 1), null);
+            remainsInterrupted.set(Thread.currentThread().isInterrupted());
+            return stored;
+        });
+        awaitWaiting(start(behind));
+        FutureTask<Stored> other = sendBehind(1, 1);
+
+        firstMayGo.countDown();
+
+        assertThat(behind.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(other.get(10, SECONDS)).isEqualTo(STORED);
+        assertThat(remainsInterrupted).isTrue();
+        assertThat(calls).containsExactly(List.of("held"), List.of("0", "1"));
+    }
+
     private void sendHeld() {
         start(held);
         await().until(() -> !calls.isEmpty());
@@ -372,9 +468,12 @@ class SendBatcherTests {
     /** Returns when the send waits. */
     private FutureTask<Stored> sendBehind(int id, int bytes) {
         FutureTask<Stored> task = task(message(String.valueOf(id), bytes));
-        Thread thread = start(task);
-        await().pollInterval(Duration.ofMillis(1)).until(() -> thread.getState() == Thread.State.WAITING);
+        awaitWaiting(start(task));
         return task;
+    }
+
+    private static void awaitWaiting(Thread thread) {
+        await().pollInterval(Duration.ofMillis(1)).until(() -> thread.getState() == Thread.State.TIMED_WAITING);
     }
 
     private FutureTask<Stored> task(NewMessage message) {
