@@ -36,7 +36,7 @@ final class PendingSend {
         throw new StoreUnavailableException(
                 "The thread whose call this send went with did not return in time",
                 new IllegalStateException(
-                        "Threads may wait for each other, such as virtual threads that send inside" + " synchronized"));
+                        "Threads may wait for each other, such as virtual threads that send inside synchronized"));
     };
 
     private final NewMessage message;

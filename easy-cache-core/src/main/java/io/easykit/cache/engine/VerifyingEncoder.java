@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  * than the load that came before it, and hits do not pay for it. A check of the first value alone would not do: the same
  * method may return a subclass, or another number type in a {@code Map<String, Object>}, only later.
  *
- * <p>A refused value is returned to its callers and not stored. A warning names it, once a minute for each cache and class.
+ * <p>A refused value is returned to its callers and not stored. A warning names the first one of several in a row, at
+ * most once a minute for each cache and class.
  * Where several values in a row were refused, most of the later ones are not even tried.
  */
 final class VerifyingEncoder {
@@ -68,12 +69,11 @@ final class VerifyingEncoder {
             refusals.clear();
         }
         Refusals refused = refusals.computeIfAbsent(subject, any -> new Refusals(ticker));
-        refused.inARow.incrementAndGet();
-        if (refused.line.isDue()) {
+        if (refused.inARow.incrementAndGet() == 1 && refused.line.isDue()) {
             log.warn(
                     "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class all of"
                             + " whose fields survive JSON, declare exactly that class, and annotate base types with @JsonTypeInfo;"
-                            + " see \"Values\" in the documentation. Logged once a minute for each class.",
+                            + " see \"Values\" in the documentation.",
                     subject.type.getTypeName(),
                     subject.prefix,
                     reason);

@@ -124,6 +124,16 @@ class VerifyingEncoderTests {
                 .contains("in 'any'", "The method is called each time instead", "declare exactly that class"));
     }
 
+    @Test
+    void warnsOnceOfValuesThatAreAllRefused() {
+        CacheSpec<Token> spec = CacheSpec.of("any", Token.class);
+        for (int i = 0; i < 500; i++) {
+            cache.fetch(spec.key(i), () -> new Token().with("secret"));
+            bench.clock.advance(Duration.ofMinutes(1));
+        }
+        assertThat(lines.list).hasSize(1);
+    }
+
     /** Values of one class are accepted and refused by turns. */
     @Test
     void warnsOnceAMinuteOfAMixedCache() {
