@@ -15,12 +15,14 @@ final class StoredEntries {
 
     private final GuardedStore store;
     private final Epochs epochs;
+    private final GuardedStore.EpochOf epochOf;
     private final ValueEnvelopes values;
     private final CacheListener listener;
 
     StoredEntries(GuardedStore store, Epochs epochs, EngineContext engine) {
         this.store = store;
         this.epochs = epochs;
+        this.epochOf = epochs::of;
         this.values = engine.values();
         this.listener = engine.listener();
     }
@@ -42,12 +44,12 @@ final class StoredEntries {
 
     /** See {@link EntryStore#read}. */
     Snapshot read(CacheKey<?> key) {
-        return store.read(key, epochs::of);
+        return store.read(key, epochOf);
     }
 
     /** See {@link EntryStore#fetch(CacheKey, long, boolean)}. */
     Fetched fetch(ReadRequest<?> read) {
-        return store.fetch(read.key(), epochs::of, read.allowsStale());
+        return store.fetch(read.key(), epochOf, read.allowsStale());
     }
 
     /** The value that every reader may have; null if there is none, or it is unreadable. */
