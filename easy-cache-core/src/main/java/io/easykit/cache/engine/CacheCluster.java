@@ -83,7 +83,7 @@ final class CacheCluster implements ClusterUpkeep {
         this.relay = outbox == null ? null : new OutboxRelay(delivery, clearing, outbox, ticker);
         this.workers = new RecoveryWorkers(availability, this.store::partitions, this::newWorker);
         store.onHint(new HintedInvalidations(id, near, epochs, engine));
-        this.store.onReconnect(server -> workers.all().forEach(worker -> worker.onReconnect(server)));
+        this.store.onReconnect(workers::onReconnect);
     }
 
     /** The levels of this JVM in front of one Redis: while it is away, and while it is available. */

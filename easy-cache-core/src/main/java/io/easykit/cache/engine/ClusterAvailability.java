@@ -213,9 +213,11 @@ final class ClusterAvailability implements Availability, CircuitBreaker.Shared {
             for (int i = 0; i < value.count(); i++) {
                 fresh.add(new CircuitBreaker(this, newWindow(), value, i, available));
             }
+            List<CircuitBreaker> former = parts.breakers;
             fresh.forEach(breaker -> breaker.repetition().connected());
-            parts.breakers.forEach(breaker -> breaker.repetition().connected());
+            former.forEach(breaker -> breaker.repetition().connected());
             parts = new Parts(value, List.copyOf(fresh));
+            former.forEach(breaker -> breaker.repetition().connected()); // for calls that have begun since
             Set<String> masters = Set.copyOf(masters().keySet());
             untold.add(told -> told.onMasters(clusterId, masters));
         });

@@ -81,6 +81,7 @@ final class Epochs {
 
     /** As {@link #of(CacheKey)} and {@link #isClearing}, but does not call the store. Null if these would have to. */
     @Nullable Known known(CacheKey<?> key) {
+        long now = ticker.nanoTime();
         boolean strong = isStrong(key);
         int first = store.epochHashOf(key);
         if (!isUpToDate(first, key, strong || LoadInProgress.mayBeInside())) {
@@ -89,7 +90,7 @@ final class Epochs {
         String prefix = key.spec().prefix();
         boolean clearing = false;
         for (int hash = first; strong && hash < first + copies; hash++) {
-            clearing |= isRecentlyClearing(hash, prefix);
+            clearing |= isClearing(hash, prefix, now);
         }
         return new Known(highest(first, prefix), clearing);
     }
@@ -134,9 +135,13 @@ final class Epochs {
         return highest;
     }
 
-    /** Whether this node has read no higher epoch of a key. Does not call the store. */
+    /**
+     * Whether this node has read no higher epoch of a key. False after a new connection, until they are read over it: its server may
+     * have accepted the value only because it lacks an invalidation. Does not call the store.
+     */
     boolean isCurrent(CacheKey<?> key, long epoch) {
-        return highest(store.epochHashOf(key), key.spec().prefix()) <= epoch;
+        int first = store.epochHashOf(key);
+        return isUpToDate(first, key, false) && highest(first, key.spec().prefix()) <= epoch;
     }
 
     /**
@@ -154,20 +159,25 @@ final class Epochs {
      * @throws StoreUnavailableException as {@link #of}
      */
     boolean isBeingCleared(CacheKey<?> key) {
+        long now = ticker.nanoTime();
         int first = store.epochHashOf(key);
         refreshOneOf(first, key, true);
         for (int hash = first; hash < first + copies; hash++) {
-            if (isRecentlyClearing(hash, key.spec().prefix())) {
+            if (isClearing(hash, key.spec().prefix(), now)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** A new connection does not end a clearing. */
-    private boolean isRecentlyClearing(int hash, String prefix) {
+    /**
+     * A new connection does not end a clearing.
+     *
+     * @param now before it was checked whether the epochs are recent, or they would be so for the check alone
+     */
+    private boolean isClearing(int hash, String prefix, long now) {
         KnownEpochs known = hashes.get(hash);
-        return isRecent(known) && known.clearing().contains(prefix);
+        return isRecent(known, now) && known.clearing().contains(prefix);
     }
 
     /** Learns those in the key's own partition. Where there is none, any of them does. */
@@ -209,11 +219,11 @@ final class Epochs {
 
     private boolean isUsable(int hash, boolean strong) {
         KnownEpochs known = hashes.get(hash);
-        return marks.isPresent(hash, known.over()) && (!strong || isRecent(known));
+        return marks.isPresent(hash, known.over()) && (!strong || isRecent(known, ticker.nanoTime()));
     }
 
-    private boolean isRecent(KnownEpochs known) {
-        return ticker.nanoTime() - known.readAt() < MAX_AGE.toNanos();
+    private static boolean isRecent(KnownEpochs known, long now) {
+        return now - known.readAt() < MAX_AGE.toNanos();
     }
 
     /**
@@ -242,7 +252,8 @@ final class Epochs {
 
     private Found learned(
             int hash, Map<String, Long> known, PrefixEpochs stored, long sentAt, MarkHistory.Connection over) {
-        boolean older = note(hash, stored.mark(), sentAt, over);
+        // After another new connection the mark may be of a later server than this connection's.
+        boolean older = over.equals(marks.connection(hash)) && note(hash, stored.mark(), sentAt, over);
         Map<String, Long> before = older ? hashes.get(hash).epochs() : known;
         learn(hash, present -> present.with(stored, sentAt, over));
         List<String> missing = before.entrySet().stream()

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param epochs the highest that were ever read
  * @param clearing prefixes with a clearing, in the latest read
  * @param readAt ticker time at which the latest read was sent
- * @param over the connection of the latest read; null before the first one
+ * @param over the connection of the latest read; null before the first one, and after {@link #unknown}
  * @param every the epoch of {@link EpochRange#EVERY_PREFIX}, also for prefixes without one of their own
  */
 record KnownEpochs(

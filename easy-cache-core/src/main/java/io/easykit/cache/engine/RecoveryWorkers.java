@@ -2,10 +2,12 @@ package io.easykit.cache.engine;
 
 import io.easykit.cache.Availability.State;
 import io.easykit.cache.store.Partitions;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The recovery workers of one cluster, one for each partition. They follow the store when it has other partitions. */
 final class RecoveryWorkers {
@@ -50,6 +52,14 @@ final class RecoveryWorkers {
 
     List<RecoveryWorker> all() {
         return workers;
+    }
+
+    /**
+     * See {@link RecoveryWorker#onReconnect}. Not between new partitions and their workers: the new partitions would miss it, and
+     * take older data of the server for current ones.
+     */
+    synchronized void onReconnect(@Nullable SocketAddress server) {
+        workers.forEach(worker -> worker.onReconnect(server));
     }
 
     RecoveryWorker of(CircuitBreaker breaker) {

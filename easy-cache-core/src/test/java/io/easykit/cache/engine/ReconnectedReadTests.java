@@ -6,6 +6,8 @@ import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
 import io.easykit.cache.CachedValue;
 import io.easykit.cache.Consistency;
+import io.easykit.cache.engine.Workbench.Caller;
+import io.easykit.cache.engine.Workbench.GatedLoader;
 import io.easykit.cache.memory.Operation;
 import java.time.Duration;
 import java.util.Arrays;
@@ -154,6 +156,46 @@ class ReconnectedReadTests {
         bench.store.reconnect();
         afterReadsOfTheEpochs(bench.store::reconnect, bench.store::reconnect, this::restartAndReconnect);
         assertThat(read(key)).isEqualTo("new");
+    }
+
+    /** The reply after the last repetition is of a later server than its number, which another thread has read marks over. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void getsNoOlderValueIfAMarkArrivesUnderTheNumberOfAnEarlierConnection(Consistency consistency) {
+        CacheKey<String> key = updated(consistency);
+        bench.store.reconnect();
+        afterReadsOfTheEpochs(bench.store::reconnect, () -> {
+            bench.store.reconnect();
+            TwoNodes.cluster(node).workers().forEach(RecoveryWorker::tick);
+            bench.store.onNext(Operation.EPOCHS, this::restartAndReconnect);
+        });
+        assertThat(read(key)).isEqualTo("new");
+    }
+
+    /** The restarted server accepts the value of a load that began before an update. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void sharesNoValueThatAnOlderServerHasAccepted(Consistency consistency) throws Exception {
+        CacheKey<String> key = Workbench.spec(consistency).key(1);
+        EasyCacheEngine other = bench.node();
+        GatedLoader<String> slow = new GatedLoader<>(database::get);
+        Caller<String> first = Workbench.call(() -> node.fetch(key, slow));
+        slow.awaitEntered();
+        restart = bench.store.snapshot();
+        other.update(List.of(key), () -> {
+            database.set("new");
+            return null;
+        });
+        for (int i = 0; i < 60; i++) {
+            rounds(1);
+            TwoNodes.cluster(other).workers().forEach(RecoveryWorker::tick);
+        }
+        Caller<String> later = Workbench.call(() -> read(key)).awaitWaiting();
+        restartAndReconnect();
+        slow.letGo();
+
+        assertThat(first.result()).as("the update came later").isIn("old", "new");
+        assertThat(later.result()).isEqualTo("new");
     }
 
     /** The new connection does not end the clearing, although the epochs that were read with it are unusable. */
