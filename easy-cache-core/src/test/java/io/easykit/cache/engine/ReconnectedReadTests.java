@@ -203,7 +203,8 @@ class ReconnectedReadTests {
     void seesAClearingIfTheConnectionChangesAgainAndAgain() {
         CacheKey<String> key = Workbench.cp().key(1);
         assertThat(read(key)).isEqualTo("old");
-        node.update(List.of(Workbench.cp().all()), () -> {
+        EasyCacheEngine updates = bench.node();
+        updates.update(List.of(Workbench.cp().all()), () -> {
             database.set("new");
             bench.store.reconnect();
             afterReadsOfTheEpochs(bench.store::reconnect, bench.store::reconnect, bench.store::reconnect);
