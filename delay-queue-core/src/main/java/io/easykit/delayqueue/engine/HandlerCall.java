@@ -9,6 +9,9 @@ interface HandlerCall {
     /** Interrupts the handler if all its messages are settled or lost, and one of them is lost. */
     void interruptIfLost();
 
+    /** Whether the handler and the error handler have returned. Then it settles what they have left open, once. */
+    boolean hasEnded();
+
     /** One of its messages was settled or lost. */
     void onAllSettled();
 }

@@ -15,9 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -75,6 +73,9 @@ final class InFlightMessage implements Acknowledgment {
     final ListenerEndpoint endpoint;
     final Delivery delivery;
 
+    /** About a failure that brings no decision of its own. */
+    final FailureDecision decision = new FailureDecision();
+
     /** For {@link SettledMessages}. */
     @Nullable InFlightMessage neighbor;
 
@@ -82,10 +83,6 @@ final class InFlightMessage implements Acknowledgment {
 
     private final AtomicReference<@Nullable Result> result = new AtomicReference<>();
     private volatile RetryPolicy retry;
-    private volatile @Nullable Function<Throwable, ErrorAction> errorHandler;
-
-    /** Set by the first failure of the handler. Later calls of the application change nothing while it is decided. */
-    private final AtomicBoolean deciding = new AtomicBoolean();
 
     private volatile Duration releaseDelay = Duration.ZERO;
     private volatile boolean lost;
@@ -175,11 +172,6 @@ final class InFlightMessage implements Acknowledgment {
         retry = own;
     }
 
-    /** Decides what follows a failure that brings no decision of its own. */
-    void onError(Function<Throwable, ErrorAction> handler) {
-        errorHandler = handler;
-    }
-
     static List<Lease> leases(List<InFlightMessage> messages) {
         return messages.stream().map(InFlightMessage::lease).toList();
     }
@@ -216,7 +208,7 @@ final class InFlightMessage implements Acknowledgment {
 
     @Override
     public void acknowledge() {
-        if (!deciding.get()) {
+        if (!decision.hasBegun()) {
             settle(ACKNOWLEDGED);
         }
     }
@@ -224,19 +216,25 @@ final class InFlightMessage implements Acknowledgment {
     @Override
     public void fail(Throwable error) {
         requireError(error);
-        ErrorAction action = decide(error);
-        if (action != null) {
-            fail(error, action);
+        if (isSettled() || isLost()) {
+            fail(error, ErrorAction.byDefault());
+            return;
+        }
+        try {
+            decision.make(error, action -> fail(error, action));
+        } catch (Throwable e) {
+            // The end of the run settles the message, unless it has passed.
+            HandlerCall current = execution;
+            if (current != null && current.hasEnded()) {
+                giveUp();
+            }
+            throw e;
         }
     }
 
     /** Calls the error handler, unless the message is settled or lost. Null if an earlier failure is being decided. */
     @Nullable ErrorAction decide(Throwable error) {
-        Function<Throwable, ErrorAction> handler = errorHandler;
-        if (handler == null || isSettled() || isLost()) {
-            return ErrorAction.byDefault();
-        }
-        return deciding.compareAndSet(false, true) ? handler.apply(error) : null;
+        return isSettled() || isLost() ? ErrorAction.byDefault() : decision.make(error);
     }
 
     /** Settles the message after a failure for which a decision was made. */
@@ -275,7 +273,7 @@ final class InFlightMessage implements Acknowledgment {
                 retryAfter,
                 "fail(error, null): give the wait until the next run. reject(error) makes the message dead.");
         requireError(error);
-        if (!deciding.get()) {
+        if (!decision.hasBegun()) {
             failed(error, attempt() < retry.maxAttempts() ? retryAfter : null, ErrorText.of(error));
         }
     }
@@ -283,7 +281,7 @@ final class InFlightMessage implements Acknowledgment {
     @Override
     public void reject(Throwable error) {
         requireError(error);
-        if (!deciding.get()) {
+        if (!decision.hasBegun()) {
             failed(error, null, ErrorText.of(error));
         }
     }
@@ -335,7 +333,7 @@ final class InFlightMessage implements Acknowledgment {
     private void settle(Result settled) {
         if (result.compareAndSet(null, settled)) {
             // Released, because the handler refers to the payload.
-            errorHandler = null;
+            decision.by(null);
             try {
                 sink.settled(this);
                 HandlerCall current = execution;

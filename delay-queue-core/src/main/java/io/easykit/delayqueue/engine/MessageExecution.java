@@ -178,6 +178,11 @@ final class MessageExecution implements Runnable, HandlerCall, PrefetchedRuns.Ru
         return state != State.NEW;
     }
 
+    @Override
+    public synchronized boolean hasEnded() {
+        return state == State.ENDED;
+    }
+
     private synchronized boolean begin() {
         if (state != State.NEW) {
             return false;
@@ -260,6 +265,9 @@ final class MessageExecution implements Runnable, HandlerCall, PrefetchedRuns.Ru
             message.release();
         } else if (thrown != null && action != null) {
             message.fail(thrown, action);
+        } else if (thrown != null && !message.decision.hasBegun()) {
+            // The call that was deciding has failed meanwhile.
+            message.giveUp();
         }
     }
 
@@ -324,7 +332,7 @@ final class MessageExecution implements Runnable, HandlerCall, PrefetchedRuns.Ru
                 delivery.releases(),
                 message);
         if (context.errors().isGiven()) {
-            message.onError(
+            message.decision.by(
                     error -> context.running().within(() -> context.errors().decide(decoded, error)));
         }
         return decoded;

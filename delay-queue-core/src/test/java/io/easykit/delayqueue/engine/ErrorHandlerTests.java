@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import static io.easykit.delayqueue.engine.TestQueue.TOPIC;
 import static io.easykit.delayqueue.engine.TestQueue.listener;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -22,6 +23,8 @@ import io.easykit.delayqueue.store.ShardKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -302,6 +305,95 @@ class ErrorHandlerTests {
         open.get(0).acknowledgment().fail(new IllegalStateException("interrupted"));
         assertThat(asked).isEmpty();
         assertThat(queue.history("a").failures()).isZero();
+    }
+
+    /** One whose own methods throw, so that the failure cannot be settled. */
+    private static final class Unsettleable extends CompletionException {
+
+        Unsettleable() {
+            super("no stock", null);
+        }
+
+        @Override
+        public synchronized Throwable getCause() {
+            throw new IllegalStateException("broken exception");
+        }
+    }
+
+    /** The decision was made, and to carry it out fails. */
+    @Test
+    void decidesAgainAtTheEndOfTheRunIfTheFirstDecisionCannotBeCarriedOut() {
+        ListenerContainer container = queue.start(
+                counting(ErrorAction.byDefault()).concurrency(1).retry(RetryPolicy.fixed(2, SECOND)),
+                message -> message.acknowledgment().fail(new Unsettleable()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MINUTE);
+
+        assertThat(asked).containsExactly("no stock", "broken exception", "no stock", "broken exception");
+        assertThat(queue.find("a").state()).isEqualTo(State.DEAD);
+        assertThat(queue.lastError("a")).startsWith("java.lang.IllegalStateException: broken exception");
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        assertThat(container.busy()).isZero();
+        queue.send("b", Duration.ZERO);
+        queue.time.advance(SECOND);
+        assertThat(queue.runIds()).containsExactly("a", "a", "b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givesUpAFailureAfterTheRunThatCannotBeSettled(boolean hasErrorHandler) {
+        List<Acknowledgment> open = new ArrayList<>();
+        ListenerEndpoint.Builder endpoint = hasErrorHandler ? counting(ErrorAction.byDefault()) : listener();
+        queue.start(
+                endpoint.concurrency(1).ackMode(AckMode.MANUAL).retry(THREE),
+                message -> open.add(message.acknowledgment()));
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(SECOND);
+
+        assertThatThrownBy(() -> open.get(0).fail(new Unsettleable())).hasMessage("broken exception");
+        queue.time.advance(SECOND);
+
+        assertThat(queue.history("a").leaseExpirations()).isEqualTo(1);
+        queue.time.advance(MINUTE);
+        assertThat(queue.runIds()).containsExactly("a", "a");
+    }
+
+    /** Another thread decides while the handler fails. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void leavesNoMessageOpenIfADecisionOutlastsTheRunAndFails(boolean throwing) throws Exception {
+        CountDownLatch decides = new CountDownLatch(1);
+        CountDownLatch mayFail = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        queue.start(
+                listener().concurrency(1).retry(THREE).errorHandler((message, error) -> {
+                    decides.countDown();
+                    TestQueue.awaitLatch(mayFail);
+                    return ErrorAction.byDefault();
+                }),
+                message -> {
+                    if (!threads.isEmpty()) {
+                        return;
+                    }
+                    threads.add(new Thread(() -> message.acknowledgment().fail(new Unsettleable())));
+                    threads.get(0).setUncaughtExceptionHandler((thread, error) -> {});
+                    threads.get(0).start();
+                    TestQueue.awaitLatch(decides);
+                    if (throwing) {
+                        throw new IllegalStateException("no stock");
+                    }
+                });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(SECOND);
+        assertThat(queue.stats().inFlight()).isEqualTo(1);
+
+        mayFail.countDown();
+        threads.get(0).join();
+        queue.time.advance(SECOND);
+
+        assertThat(queue.runIds()).containsExactly("a", "a");
+        assertThat(queue.stats().counters().leaseExpirations()).isEqualTo(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
     }
 
     private void fail(ListenerEndpoint.Builder endpoint) {
