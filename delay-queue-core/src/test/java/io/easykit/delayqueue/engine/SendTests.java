@@ -125,7 +125,7 @@ class SendTests {
 
     @Test
     void sendsTogetherWhatThreadsSendWhileACallIsOnItsWay() throws Exception {
-        TestQueue single = new TestQueue();
+        TestQueue single = new TestQueue(builder -> builder.commandTimeout(Duration.ofMinutes(1)));
         single.send("warm", HOUR);
         single.line.takeCalls();
         CountDownLatch onItsWay = new CountDownLatch(1);
@@ -142,7 +142,7 @@ class SendTests {
                 .mapToObj(i -> new Thread(() -> single.send("m" + i, HOUR)))
                 .toList();
         others.forEach(Thread::start);
-        await().until(() -> others.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
+        await().until(() -> others.stream().allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
         mayGo.countDown();
         first.join();
         for (Thread other : others) {
