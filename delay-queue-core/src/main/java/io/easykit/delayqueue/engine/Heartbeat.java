@@ -139,6 +139,31 @@ final class Heartbeat implements LoopExecutor.Step {
         }
         previous = null;
         boolean last = stopping;
+        try {
+            return beatOrLeave(last);
+        } catch (RuntimeException | Error e) {
+            if (!last) {
+                throw e;
+            }
+            leavesNot(e);
+            return LoopExecutor.END;
+        } finally {
+            if (last) {
+                ended.countDown();
+            }
+        }
+    }
+
+    /** The last step ends in any case, because the next heartbeat waits for its end. */
+    private static void leavesNot(Throwable failure) {
+        try {
+            log.debug("The node did not leave, and is forgotten later", failure);
+        } catch (Throwable e) {
+            // Such as a class of the logging, if the class loader of the application is closed.
+        }
+    }
+
+    private long beatOrLeave(boolean last) {
         long pause = node.interval().toNanos();
         try {
             reportTopics();
@@ -154,9 +179,6 @@ final class Heartbeat implements LoopExecutor.Step {
             pause /= RETRIES_IN_AN_INTERVAL;
         } catch (DelayQueueException e) {
             refused(BEAT, e);
-        }
-        if (last) {
-            ended.countDown();
         }
         return last ? LoopExecutor.END : pause;
     }

@@ -162,33 +162,52 @@ final class OutboxRelay implements OutboxAdmin {
     }
 
     private long step(CountDownLatch end) {
-        boolean isEnd = stopped || ended != end;
-        long rest = isEnd ? LoopExecutor.END : AGAIN_AFTER;
+        if (stopped || ended != end) {
+            leave();
+            end.countDown();
+            return LoopExecutor.END;
+        }
+        long rest = AGAIN_AFTER;
         try {
-            if (isEnd) {
-                // Another process would store again what could not be deleted. It waits for the lease.
-                pass.deleteStored();
-                leases.releaseAll();
-            } else {
-                if (leases.renew()) {
-                    clock.read();
-                }
-                relay();
-                lines.databaseAnswered();
-                takeFree();
-                rest = stopped ? 0 : rest();
+            if (leases.renew()) {
+                clock.read();
             }
+            relay();
+            lines.databaseAnswered();
+            takeFree();
+            rest = stopped ? 0 : rest();
         } catch (SendOutboxException failed) {
             lines.databaseFailed(failed);
         } catch (RuntimeException defect) {
             lines.faulty(defect);
         }
-        if (isEnd) {
-            end.countDown();
-        } else {
-            count();
-        }
+        count();
         return rest;
+    }
+
+    /** Throws nothing, because the next start waits for the end of this loop. */
+    private void leave() {
+        try {
+            // Another process would store again what could not be deleted. It waits for the lease.
+            pass.deleteStored();
+            leases.releaseAll();
+        } catch (Throwable e) {
+            leaveFailed(e);
+        }
+    }
+
+    private void leaveFailed(Throwable failure) {
+        try {
+            if (failure instanceof SendOutboxException failed) {
+                lines.databaseFailed(failed);
+            } else if (failure instanceof RuntimeException defect) {
+                lines.faulty(defect);
+            } else {
+                log.debug("The relay of the outbox has kept its leases until they end", failure);
+            }
+        } catch (Throwable e) {
+            // Such as a class of the logging, if the class loader of the application is closed.
+        }
     }
 
     /** The relay of what this process holds goes on if the query for other owners fails. */

@@ -199,6 +199,23 @@ class HeartbeatTests {
         assertThat(first().id()).isEqualTo(queue.engine.fleet().thisNode());
     }
 
+    /** As when the class loader of the application is closed. */
+    @Test
+    void comesBackAfterALeaveThatFailsWithAnError() {
+        queue.engine.join();
+        advance(1);
+        queue.line.plan(method -> method.equals("leave") ? FaultyStore.Fault.NO_THREAD : FaultyStore.Fault.NONE);
+        queue.engine.beginLeaving();
+        advance(5);
+        assertThat(queue.line.takeCalls()).containsOnlyOnce("leave");
+
+        queue.engine.join();
+        queue.line.takeCalls();
+        advance(1);
+
+        assertThat(queue.line.takeCalls()).contains("beat");
+    }
+
     /** Else the others would not see it until its next heartbeat. */
     @Test
     void comesBackOnlyAfterASlowLeave() {

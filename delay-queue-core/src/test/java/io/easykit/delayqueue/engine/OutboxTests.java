@@ -592,6 +592,26 @@ class OutboxTests {
         assertThat(isStored("a")).isTrue();
     }
 
+    /** As when the class loader of the application is closed. */
+    @Test
+    void startsAgainAfterAStopWhoseLastStepFails() {
+        List<String> atTheStop = new ArrayList<>();
+        outbox.before = call -> {
+            atTheStop.add(call);
+            throw new NoClassDefFoundError("Statement");
+        };
+        relay(queue.engine).beginStop();
+        advance(Duration.ofSeconds(1));
+        assertThat(atTheStop).hasSize(1);
+
+        outbox.before = call -> {};
+        relay(queue.engine).start();
+        sendAndCommit("a");
+        advance(Duration.ofSeconds(10)); // its own lease was not released
+
+        assertThat(isStored("a")).isTrue();
+    }
+
     @Test
     void doesNotHoldUpOtherTopicsForOneThatRedisRefuses() {
         queue.line.planByShard(shard -> shard.topic().equals(TOPIC) ? Fault.REFUSED : Fault.NONE);
