@@ -61,12 +61,14 @@ final class ConcurrencyLimiter {
         int kept = waiter.granted ? 1 : 0;
         int free = count - permits + kept;
         int all = kept + Math.min(most - kept, Math.max(0, room()));
+        // Made first: without memory for it no permit is taken.
+        Permits taken = new Permits(all, Math.max(0, Math.min(all, free)));
         permits += all - kept;
         waiter.granted = false;
         if (all == 0) {
             queue(waiter, false);
         }
-        return new Permits(all, Math.max(0, Math.min(all, free)));
+        return taken;
     }
 
     /** Keeps the next free permit for the waiter and wakes it. Its messages must not be prefetched. */

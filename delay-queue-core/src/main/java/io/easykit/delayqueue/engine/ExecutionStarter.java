@@ -3,6 +3,7 @@ package io.easykit.delayqueue.engine;
 import io.easykit.delayqueue.ListenerEndpoint;
 import io.easykit.delayqueue.store.Delivery;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -68,10 +69,11 @@ final class ExecutionStarter {
     void start(MessageClaimer.ClaimResult claimed, ConcurrencyLimiter.Permits permits) {
         ListenerEndpoint endpoint = context.endpoint();
         long leaseEnd = claimed.requestedAt() + context.leaseNanos();
-        List<InFlightMessage> messages = claimed.deliveries().stream()
-                .map(delivery -> new InFlightMessage(endpoint, delivery, leaseEnd, sink))
-                .toList();
+        List<InFlightMessage> messages = new ArrayList<>(claimed.deliveries().size());
         try {
+            for (Delivery delivery : claimed.deliveries()) {
+                messages.add(new InFlightMessage(endpoint, delivery, leaseEnd, sink));
+            }
             leases.add(messages, claimed.requestedAt());
             for (int from = 0; from < messages.size() && used < permits.all(); from += endpoint.batchSize()) {
                 int to = Math.min(messages.size(), from + endpoint.batchSize());

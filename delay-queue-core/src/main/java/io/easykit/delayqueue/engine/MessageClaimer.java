@@ -7,6 +7,7 @@ import io.easykit.delayqueue.store.Claimed;
 import io.easykit.delayqueue.store.Delivery;
 import io.easykit.delayqueue.store.QueueStore;
 import io.easykit.delayqueue.store.Reaped;
+import io.easykit.delayqueue.store.Settlement;
 import io.easykit.delayqueue.time.LoopExecutor;
 import java.time.Duration;
 import java.time.Instant;
@@ -164,13 +165,23 @@ final class MessageClaimer {
         Claimed answer = ask(unanswered);
         unanswered = null;
         growBytes();
-        for (int i = 0; i < piggybacked.size(); i++) {
-            settlements.conclude(piggybacked.get(i), answer.acknowledged().get(i));
-        }
-        piggybacked = List.of();
+        concludePiggybacked(answer.acknowledged());
         boolean blockedByPrefetchRule = isBlockedByPrefetchRule(calls, answer);
         note(answer, asked, blockedByPrefetchRule);
         return new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
+    }
+
+    /** Throws nothing: the messages that the claim has brought would wait for the end of their leases. */
+    private void concludePiggybacked(List<Settlement> answers) {
+        List<InFlightMessage> carried = piggybacked;
+        piggybacked = List.of();
+        for (int i = 0; i < carried.size(); i++) {
+            try {
+                settlements.conclude(carried.get(i), answers.get(i));
+            } catch (RuntimeException | Error e) {
+                context.events().lost(carried.get(i), e);
+            }
+        }
     }
 
     /** Twice as many as the last claim has handed out, and at least two: what this one does not use is lost. */

@@ -99,6 +99,35 @@ class DeliveryTests {
         assertThat(queue.events(DelayQueueEvent.SettledLate.class)).isEmpty();
     }
 
+    /** The error comes when the claim has been answered, while its acknowledgement is concluded. */
+    @Test
+    void startsTheMessagesOfAClaimAlthoughItsAcknowledgementsCannotBeConcluded() {
+        AtomicBoolean changed = new AtomicBoolean();
+        ListenerContainer container = queue.start(listener().concurrency(1), message -> {});
+        queue.time.advance(Duration.ofSeconds(2));
+        queue.line.changeReplies(reply -> reply instanceof Claimed claimed
+                        && !claimed.acknowledged().isEmpty()
+                        && !claimed.deliveries().isEmpty()
+                        && changed.compareAndSet(false, true)
+                ? new Claimed(
+                        claimed.now(),
+                        claimed.status(),
+                        claimed.nextDue(),
+                        claimed.nextLeaseEnd(),
+                        List.of(),
+                        claimed.deliveries())
+                : reply);
+
+        IntStream.range(0, 5).forEach(i -> queue.send("m" + i, Duration.ZERO));
+        queue.time.advance(Duration.ofSeconds(3));
+
+        assertThat(changed).isTrue();
+        assertThat(queue.runIds()).hasSize(5);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(5);
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
+        queue.stop(container);
+    }
+
     @Test
     void deliversOnTimeWhatIsSentLaterAndDueEarlier() {
         queue.start(listener(), message -> {});
