@@ -7,12 +7,13 @@ import io.easykit.cache.store.PrefixEpochs;
 import io.easykit.cache.store.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,12 +136,9 @@ final class Epochs {
         return highest;
     }
 
-    /**
-     * Whether this node has read no higher epoch of a key. False after a new connection, until they are read over it: its server may
-     * have accepted the value only because it lacks an invalidation. Does not call the store.
-     */
+    /** Whether this node has read no higher epoch, and has read them over the present connection. Does not call the store. */
     boolean isCurrent(CacheKey<?> key, long epoch) {
-        int first = store.epochHashOf(key);
+        int first = store.epochHashOf(key); // a server with older data may accept what it should not
         return isUpToDate(first, key, false) && highest(first, key.spec().prefix()) <= epoch;
     }
 
@@ -170,11 +168,7 @@ final class Epochs {
         return false;
     }
 
-    /**
-     * A new connection does not end a clearing.
-     *
-     * @param now before it was checked whether the epochs are recent, or they would be so for the check alone
-     */
+    /** A new connection ends no clearing. The time is that of the check whether the epochs are recent, or one before. */
     private boolean isClearing(int hash, String prefix, long now) {
         KnownEpochs known = hashes.get(hash);
         return isRecent(known, now) && known.clearing().contains(prefix);
@@ -336,17 +330,14 @@ final class Epochs {
     }
 
     private Map<String, Long> floors(Collection<String> prefixes) {
-        Map<String, Long> floors = new HashMap<>();
-        prefixes.forEach(prefix -> floors.put(prefix, floor(prefix)));
-        return floors;
+        return Set.copyOf(prefixes).stream().collect(Collectors.toMap(prefix -> prefix, this::floor));
     }
 
     private long floor(String prefix) {
-        long highest = 0;
-        for (int i = 0; i < hashes.length(); i++) {
-            highest = Math.max(highest, hashes.get(i).floor(prefix));
-        }
-        return highest;
+        return IntStream.range(0, hashes.length())
+                .mapToLong(hash -> hashes.get(hash).floor(prefix))
+                .max()
+                .orElse(0);
     }
 
     /** Makes the next read refresh the epochs first. */
