@@ -10,9 +10,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -116,11 +114,7 @@ final class SendOutboxConnections {
         SendOutboxTransaction transaction = present.get();
         return transaction != null
                 && TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder bound
-                && transaction.execution() instanceof DefaultTransactionStatus status
-                && status.hasTransaction()
-                && status.getTransaction() instanceof JdbcTransactionObjectSupport own
-                && own.hasConnectionHolder()
-                && own.getConnectionHolder() == bound;
+                && SendOutboxTransaction.connectionOf(transaction.execution()) == bound;
     }
 
     /** Works on a connection of its own; each statement is a transaction. */

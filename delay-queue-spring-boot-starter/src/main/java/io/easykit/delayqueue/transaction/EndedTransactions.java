@@ -1,14 +1,14 @@
 package io.easykit.delayqueue.transaction;
 
+import io.easykit.delayqueue.jdbc.SendOutboxTransaction;
 import java.lang.ref.WeakReference;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -17,20 +17,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class EndedTransactions {
 
-    /** By what holds the connection. */
-    private final Map<Object, WeakReference<TransactionExecution>> ended =
+    private final Map<ConnectionHolder, WeakReference<TransactionExecution>> ended =
             Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** A holder may be used again. */
-    void begun(TransactionExecution transaction) {
-        Object holder = holder(transaction);
-        if (holder != null) {
-            ended.remove(holder);
-        }
-    }
-
-    void ended(@Nullable TransactionExecution transaction) {
-        Object holder = holder(transaction);
+    void add(@Nullable TransactionExecution transaction) {
+        ConnectionHolder holder = SendOutboxTransaction.connectionOf(transaction);
         if (holder != null) {
             ended.put(holder, new WeakReference<>(transaction));
         }
@@ -39,20 +30,12 @@ final class EndedTransactions {
     /** The one whose connection is bound to this thread; null if there is none. */
     @Nullable TransactionExecution bound() {
         return TransactionSynchronizationManager.getResourceMap().values().stream()
+                .filter(ConnectionHolder.class::isInstance)
                 .map(ended::get)
                 .filter(Objects::nonNull)
                 .map(WeakReference::get)
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
-    }
-
-    private static @Nullable Object holder(@Nullable TransactionExecution transaction) {
-        return transaction instanceof DefaultTransactionStatus status
-                        && status.hasTransaction()
-                        && status.getTransaction() instanceof JdbcTransactionObjectSupport own
-                        && own.hasConnectionHolder()
-                ? own.getConnectionHolder()
-                : null;
     }
 }

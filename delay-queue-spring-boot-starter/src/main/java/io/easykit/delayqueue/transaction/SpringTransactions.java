@@ -261,7 +261,7 @@ public final class SpringTransactions implements Transactions {
 
         @Override
         public void afterCompletion(int status) {
-            ended.ended(transaction.get());
+            ended.add(transaction.get());
         }
 
         /** That of the present transaction. Work that joins an ended transaction has none. */
@@ -280,7 +280,6 @@ public final class SpringTransactions implements Transactions {
         @Override
         public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
             if (beginFailure == null && hasSynchronizations(transaction)) {
-                ended.begun(transaction);
                 TransactionSynchronizationManager.registerSynchronization(new End(transaction, ended));
             }
         }

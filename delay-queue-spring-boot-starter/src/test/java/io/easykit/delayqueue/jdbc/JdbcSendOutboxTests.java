@@ -35,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -311,6 +312,45 @@ class JdbcSendOutboxTests {
             assertThat(relay).succeedsWithin(Duration.ofSeconds(3));
         });
         assertThat(ids()).isEmpty();
+    }
+
+    /** It happens inside the transaction of the application. */
+    @Test
+    void anOpenTransactionHoldsUpNoWithdrawalOfOtherRows() {
+        transaction.executeWithoutResult(status -> {
+            outbox.write("other", List.of(row("t", "open", 99)));
+            CompletableFuture<Integer> withdrawn = CompletableFuture.supplyAsync(() -> transaction.execute(own -> {
+                List<Long> nonces = LongStream.rangeClosed(1, 8).boxed().toList();
+                outbox.write(
+                        "me",
+                        nonces.stream()
+                                .map(nonce -> row("t", "m" + nonce, nonce))
+                                .toList());
+                return outbox.withdraw("me", nonces);
+            }));
+            assertThat(withdrawn).succeedsWithin(Duration.ofSeconds(3)).isEqualTo(8);
+        });
+        assertThat(ids()).isEmpty();
+    }
+
+    /** Without a pool nobody else restores it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void leavesTheConnectionAsItWasAlsoIfADeletionFails(boolean fails) throws SQLException {
+        insertBeside(1);
+        List<RowId> stored = rows().stream().map(Row::id).toList();
+        try (Connection only = dataSource.getConnection()) {
+            dataSource = new SingleConnectionDataSource(only, true);
+            outbox = outbox("dq:");
+            if (fails) {
+                jdbc.sql("drop table delay_queue_outbox").update();
+                assertThatExceptionOfType(SendOutboxException.class).isThrownBy(() -> outbox.delete(stored));
+            } else {
+                outbox.delete(stored);
+                assertThat(ids()).as("as others see it").isEmpty();
+            }
+            assertThat(only.getAutoCommit()).isTrue();
+        }
     }
 
     /** In a transaction of its own, as another node does. */

@@ -1,6 +1,7 @@
 package io.easykit.cache.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.CacheKey;
 import io.easykit.cache.CacheSpec;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -24,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server restarts with older data, and the connection changes, at any step of a read. */
 class ReconnectedReadTests {
@@ -38,15 +41,20 @@ class ReconnectedReadTests {
     private final AtomicReference<String> database = new AtomicReference<>("old");
     private final AtomicInteger stepsLeft = new AtomicInteger(-1);
     private Runnable restart = () -> {};
+    private Runnable atStep = this::restartAndReconnect;
     private EasyCacheEngine node;
 
     @BeforeEach
     void start() {
         bench.store.answeringLater();
         bench.store.inParts(2);
+        startNode();
+    }
+
+    private void startNode() {
         bench.store.onLookUp(() -> {
             if (stepsLeft.get() >= 0 && stepsLeft.getAndDecrement() == 0) {
-                restartAndReconnect();
+                atStep.run();
             }
         });
         node = bench.node();
@@ -196,6 +204,49 @@ class ReconnectedReadTests {
 
         assertThat(first.result()).as("the update came later").isIn("old", "new");
         assertThat(later.result()).isEqualTo("new");
+    }
+
+    /** The event of the new connection comes between the new partitions and the workers of these. */
+    @ParameterizedTest
+    @EnumSource(Consistency.class)
+    void getsNoOlderValueIfThePartitionsAreReplacedMeanwhile(Consistency consistency) throws Exception {
+        CacheKey<String> key = updated(consistency);
+        AtomicReference<Caller<Boolean>> event = new AtomicReference<>();
+        bench.store.repartition(3);
+        AtomicBoolean replaced = new AtomicBoolean();
+        bench.store.onLookUp(() -> {
+            if (TwoNodes.cluster(node).availability().partitions().count() == 3 && !replaced.getAndSet(true)) {
+                assertThat(read(key)).isEqualTo("new");
+                restart.run();
+                Caller<Boolean> reconnect = TwoNodes.inBackground(bench.store::reconnect);
+                event.set(reconnect);
+                await().until(() -> reconnect.isDone() || reconnect.isBlocked());
+            }
+        });
+        rounds(1);
+        assertThat(event.get().result()).isTrue();
+
+        assertThat(read(key)).isEqualTo("new");
+    }
+
+    /** The epochs become too old for a CP reader between two steps of its read, one of which has seen the clearing. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+    void seesAClearingIfTheEpochsGetOldMeanwhile(int step) {
+        bench.store.inPartsOfOneRange(2);
+        startNode();
+        CacheKey<String> key = Workbench.cp().key(1);
+        assertThat(read(key)).isEqualTo("old");
+        atStep = () -> bench.clock.advance(Duration.ofMillis(200));
+        EasyCacheEngine updates = bench.node();
+        updates.update(List.of(Workbench.cp().all()), () -> {
+            database.set("new");
+            rounds(1);
+            bench.clock.advance(Epochs.MAX_AGE.minusMillis(100));
+            stepsLeft.set(step);
+            assertThat(read(key)).isEqualTo("new");
+            return null;
+        });
     }
 
     /** The new connection does not end the clearing, although the epochs that were read with it are unusable. */

@@ -144,6 +144,11 @@ final class Workbench {
             return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
         }
 
+        /** Whether it waits for a lock that another thread has. */
+        boolean isBlocked() {
+            return thread.getState() == Thread.State.BLOCKED;
+        }
+
         boolean isDone() {
             return task.isDone();
         }

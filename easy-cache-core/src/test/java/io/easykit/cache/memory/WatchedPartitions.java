@@ -30,6 +30,7 @@ record WatchedPartitions(Partitions partitions, Runnable action) implements Part
 
     @Override
     public String name(int partition) {
+        action.run();
         return partitions.name(partition);
     }
 }

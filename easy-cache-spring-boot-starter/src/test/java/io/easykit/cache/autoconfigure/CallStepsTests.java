@@ -2,6 +2,7 @@ package io.easykit.cache.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.async.Steps;
@@ -11,6 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.task.TaskDecorator;
 
@@ -88,6 +92,31 @@ class CallStepsTests {
         assertThat(step(call)).startsWith("call-");
         call.end();
         steps.stop();
+    }
+
+    /** The task of the later step has run the earlier one, whose own task is then rejected. */
+    @Test
+    void aRejectionLeavesNoStepWithoutATask() throws Exception {
+        CompletableFuture<String> earlier = new CompletableFuture<>();
+        CompletableFuture<Throwable> later = new CompletableFuture<>();
+        AtomicBoolean first = new AtomicBoolean(true);
+        AtomicReference<Steps> call = new AtomicReference<>();
+        call.set(new Steps(
+                task -> {
+                    if (!first.getAndSet(false)) {
+                        task.run();
+                        return;
+                    }
+                    call.get().execute(() -> later.complete(catchThrowable(Steps::requireContext)));
+                    throw new RejectedExecutionException("full");
+                },
+                UnaryOperator.identity(),
+                () -> {}));
+
+        call.get().execute(() -> earlier.complete("done"));
+
+        assertThat(earlier).isCompletedWithValue("done");
+        assertThat(later.get(30, TimeUnit.SECONDS)).isInstanceOf(RejectedExecutionException.class);
     }
 
     /** The context is captured once, and used for each of them. */

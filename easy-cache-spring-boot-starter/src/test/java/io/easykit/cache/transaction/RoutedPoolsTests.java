@@ -111,6 +111,23 @@ class RoutedPoolsTests {
         assertThat(reservations(pools(), routing)).isZero();
     }
 
+    /** Such as one that overrides {@code determineTargetDataSource}, and has no list of targets. */
+    @Test
+    void areNoneIfItsPoolsCannotBeListed() {
+        AbstractRoutingDataSource own = new AbstractRoutingDataSource() {
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return route;
+            }
+
+            @Override
+            protected DataSource determineTargetDataSource() {
+                return small;
+            }
+        };
+        assertThat(reservations(pools(), own)).isZero();
+    }
+
     @Test
     void doNotDependOnTargetsWithoutAPool() {
         routing.setTargetDataSources(Map.of("large", large, "new", new DriverManagerDataSource("jdbc:h2:mem:x")));
