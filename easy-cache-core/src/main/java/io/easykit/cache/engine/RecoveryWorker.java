@@ -68,7 +68,6 @@ final class RecoveryWorker {
     private final CircuitBreaker breaker;
     private final Partitions partitions;
     private final int partition;
-    private final PendingInvalidations pending;
     private final Redelivery redelivery;
     private final CircuitBreakerOptions options;
     private final Ticker ticker;
@@ -85,9 +84,7 @@ final class RecoveryWorker {
     private long lastTick;
     private volatile long startingUntil;
 
-    /**
-     * @param breaker that of the partition
-     */
+    /** @param breaker that of the partition */
     RecoveryWorker(
             InvalidationDelivery delivery,
             EpochUpkeep epochs,
@@ -103,7 +100,6 @@ final class RecoveryWorker {
         this.breaker = breaker;
         this.partitions = breaker.partitions();
         this.partition = breaker.partition();
-        this.pending = delivery.pending();
         this.redelivery = redelivery;
         this.options = availability.options();
         this.ticker = ticker;
@@ -143,13 +139,18 @@ final class RecoveryWorker {
         once(deliveryQueued, Duration.ZERO, () -> safely(this::catchUp));
     }
 
-    /** A new connection may lead to another master. A probe over it need not wait for its turn. */
-    void onReconnect(@Nullable SocketAddress server) {
+    /** Counts a new connection, if it may lead to this partition. From now on readers read the epochs first. */
+    boolean isReconnected(@Nullable SocketAddress server) {
         if (!partitions.mayBeAt(partition, server)) {
-            return;
+            return false;
         }
-        breaker.repetition().connected(); // from now on readers read the epochs first
+        breaker.repetition().connected();
         startingUntil = ticker.nanoTime() + STARTING.toNanos();
+        return true;
+    }
+
+    /** After a new connection, which may lead to another master. A probe over it need not wait for its turn. */
+    void lookSoon() {
         submitDelivery();
         if (!breaker.mayRead()) {
             var unused = after(Duration.ZERO, this::tick);
@@ -313,7 +314,7 @@ final class RecoveryWorker {
     }
 
     private void deliver() {
-        redelivery.deliver(pending, this::isHere);
+        redelivery.deliver(delivery.pending(), this::isHere);
     }
 
     private boolean isHere(CacheKey<?> key) {
@@ -343,7 +344,7 @@ final class RecoveryWorker {
         // Read before the repetition, so that a connection that is made meanwhile is not missed.
         int connection = breaker.repetition().connections();
         List<Recent> recent = delivery.recent().all(this::isHere);
-        redelivery.repeat(recent, pending);
+        redelivery.repeat(recent, delivery.pending());
         breaker.repetition().succeeded(connection, recent.size(), ticker.nanoTime());
     }
 }

@@ -55,11 +55,13 @@ final class RecoveryWorkers {
     }
 
     /**
-     * See {@link RecoveryWorker#onReconnect}. Not between new partitions and their workers: the new partitions would miss it, and
-     * take older data of the server for current ones.
+     * Counts a new connection. Not between new partitions and their workers: the new partitions would miss it, and take older
+     * data of the server for current ones. All are counted before the first task, which may find no memory.
      */
     synchronized void onReconnect(@Nullable SocketAddress server) {
-        workers.forEach(worker -> worker.onReconnect(server));
+        List<RecoveryWorker> reached =
+                workers.stream().filter(worker -> worker.isReconnected(server)).toList();
+        reached.forEach(RecoveryWorker::lookSoon);
     }
 
     RecoveryWorker of(CircuitBreaker breaker) {

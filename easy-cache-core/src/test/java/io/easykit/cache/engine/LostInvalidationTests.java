@@ -294,14 +294,14 @@ class LostInvalidationTests extends TwoNodes {
         CacheKey<String> elsewhere = Workbench.ap().key(3);
         Runnable promote = updateThatGetsLost(node, key);
         update(node, elsewhere);
-        for (RecoveryWorker worker : cluster(node).workers()) {
-            worker.tick();
-        }
+        cluster(node).workers().forEach(RecoveryWorker::tick);
         bench.clock.advance(LATER);
         promote.run();
         node.fetch(elsewhere, () -> "kept");
 
-        cluster(node).workers().get(1).onReconnect(null);
+        RecoveryWorker worker = cluster(node).workers().get(1);
+        assertThat(worker.isReconnected(null)).isTrue();
+        worker.lookSoon();
 
         assertThat(node.fetch(key, database::get)).isEqualTo("new");
         assertThat(node.fetch(elsewhere, () -> "never")).isEqualTo("kept");

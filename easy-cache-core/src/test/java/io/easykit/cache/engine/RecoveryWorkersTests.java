@@ -194,6 +194,26 @@ class RecoveryWorkersTests {
         assertThat(threads.get(0).once).hasSize(1);
     }
 
+    @Test
+    void aNewConnectionCountsForAllPartitionsAlsoIfTheFirstFindsNoMemoryForItsTask() {
+        bench.store.repartition(3);
+        round();
+        List<Integer> before = connections();
+        scarce = true;
+        assertThatThrownBy(bench.store::reconnect).isInstanceOf(OutOfMemoryError.class);
+        scarce = false;
+
+        assertThat(connections())
+                .containsExactlyElementsOf(
+                        before.stream().map(count -> count + 1).toList());
+    }
+
+    private List<Integer> connections() {
+        return node.cluster("default").workers().stream()
+                .map(worker -> worker.breaker().repetition().connections())
+                .toList();
+    }
+
     /** Until then a node that has just started takes what should have been dropped. */
     @Test
     void whatAServerWithOlderDataHasLostIsDroppedBeforeTheNextRound() {
