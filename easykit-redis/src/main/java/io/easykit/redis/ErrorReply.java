@@ -117,6 +117,11 @@ public record ErrorReply(String code, String text, String reply) {
         return SERVER_STATES.contains(code) || text.startsWith(TOO_MANY_CLIENTS);
     }
 
+    /** Whether the password of the connection is missing or wrong. */
+    public boolean isLogin() {
+        return is("NOAUTH") || is("WRONGPASS");
+    }
+
     /** Whether only another server can carry out the call: this one is no master, or has lost it. */
     public boolean isMendedByAnotherServer() {
         return MENDED_BY_ANOTHER_SERVER.contains(code);

@@ -38,7 +38,8 @@ final class QueueFailures {
                     cause);
         }
         if (error != null && !error.isServerState()) {
-            return new StoreRefusedException("Redis refused " + call + ": " + LogText.of(error.text()) + remedy, cause);
+            return new StoreRefusedException(
+                    "Redis refused " + call + ": " + LogText.of(error.text()) + Remedy.of(error) + remedy, cause);
         }
         if (failure instanceof NotConnectedException unsent) {
             return notSent(call, unsent);

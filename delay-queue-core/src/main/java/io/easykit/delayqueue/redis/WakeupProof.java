@@ -1,6 +1,9 @@
 package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.store.Subscription;
+import io.easykit.delayqueue.support.LogText;
+import io.easykit.redis.CallFailures;
+import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -36,8 +39,11 @@ final class WakeupProof implements MessageListener {
 
     private final RedisConnectionFactory connections;
     private final String channel;
+    private final String wakeups;
     private final LongSupplier nanos;
     private final Runnable onGap;
+
+    private boolean refused;
 
     /** The number that arrived last over this connection; null if there is none. */
     private volatile @Nullable Long arrived;
@@ -55,6 +61,7 @@ final class WakeupProof implements MessageListener {
     WakeupProof(RedisConnectionFactory connections, RedisKeys keys, LongSupplier nanos, Runnable onGap) {
         this.connections = connections;
         this.channel = keys.echo(UUID.randomUUID().toString());
+        this.wakeups = keys.allWakeups();
         this.nanos = nanos;
         this.onGap = onGap;
     }
@@ -88,12 +95,27 @@ final class WakeupProof implements MessageListener {
             Sent next = new Sent(before == null ? 0 : before.number + 1, nanos.getAsLong());
             last = next;
             connection.publish(RedisKeys.bytes(channel), RedisKeys.bytes(Long.toString(next.number)));
+            refused = false;
             if (missingSince == null) {
                 missingSince = next.at;
             }
         } catch (RuntimeException e) {
             missingSince = null;
+            warnIfRefused(e);
             log.debug("Nothing proves at the moment that wakeups arrive", RedisReply.safe(e));
+        }
+    }
+
+    /** Once. The scripts that publish wakeups must not fail for it, and are refused as well. */
+    private void warnIfRefused(RuntimeException failure) {
+        ErrorReply refusal = CallFailures.isRefusedConnection(failure) ? null : QueueFailures.refusal(failure);
+        if (refusal != null && !refused) {
+            refused = true;
+            log.warn(
+                    "Messages that are due earlier than those before them may be up to 10 s late, because Redis refuses to"
+                            + " publish wakeups. Allow PUBLISH to the user of this application, on {}: {}",
+                    wakeups,
+                    LogText.of(refusal.text()));
         }
     }
 

@@ -8,6 +8,7 @@ import io.easykit.redis.DetachedThread;
 import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
 import io.easykit.redis.SubscriptionConnection;
+import io.easykit.redis.SubscriptionRefusal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -260,9 +261,9 @@ final class WakeupSubscriptions implements AutoCloseable {
             log.debug("Redis accepts no wakeup subscription. The next attempt is planned.", RedisReply.safe(failure));
             return;
         }
-        ErrorReply refusal = QueueFailures.refusal(failure);
-        if (!thread.isShutdown()) {
-            retryIsPlanned = true;
+        SubscriptionRefusal refusal = SubscriptionRefusal.of(failure, keys.allWakeups());
+        retryIsPlanned = !thread.isShutdown();
+        if (retryIsPlanned && (refusal == null || !refusal.isFinal())) {
             thread.schedule(
                     this::retry, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -272,9 +273,8 @@ final class WakeupSubscriptions implements AutoCloseable {
                     RedisReply.safe(failure));
         } else {
             log.warn(
-                    "Messages that are due earlier than those before them may be a second late, because Redis refuses"
-                            + " subscriptions. Let its user subscribe to {}: {}",
-                    keys.allWakeups(),
+                    "Messages that are due earlier than those before them may be a second late, because there are no"
+                            + " wakeup subscriptions: {}",
                     LogText.of(refusal.text()));
         }
     }

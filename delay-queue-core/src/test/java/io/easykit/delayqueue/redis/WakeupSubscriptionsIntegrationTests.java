@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +40,7 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -346,6 +348,60 @@ class WakeupSubscriptionsIntegrationTests {
                     assertThat(event.getThrowableProxy()).isNull();
                 });
         destroy(connections);
+    }
+
+    @Test
+    void saysOnceThatTheServersHaveNoSubscriptions() {
+        LettuceConnectionFactory connections =
+                new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration(server.host(), server.port()));
+        connections.afterPropertiesSet();
+        connections.start();
+        WakeupSubscriptions wakeups = new WakeupSubscriptions(connections, keys);
+        ListAppender<ILoggingEvent> log = logOf(WakeupSubscriptions.class);
+
+        listen(wakeups, SHARDS.get(0));
+        await().until(() -> !log.list.isEmpty());
+        listen(wakeups, SHARDS.get(1));
+        wakeups.reconnect();
+        wakeups.close();
+
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .singleElement()
+                .asString()
+                .contains("no subscriptions for static master and replica nodes");
+        connections.destroy();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void saysOnceThatRedisRefusesToPublish(Driver driver) throws Exception {
+        RedisConnectionFactory connections = driver.connect(server);
+        AtomicLong nanos = new AtomicLong();
+        WakeupProof proof = new WakeupProof(connections, keys, nanos::get, () -> {});
+        ListAppender<ILoggingEvent> log = logOf(WakeupProof.class);
+        try (RawRedis redis = server.connect()) {
+            redis.command("ACL", "SETUSER", "default", "-publish");
+            proof.send();
+            proof.send();
+            redis.command("ACL", "SETUSER", "default", "+publish");
+            proof.send();
+            redis.command("ACL", "SETUSER", "default", "-publish");
+            proof.send();
+        }
+
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .hasSize(2)
+                .allMatch(line -> line.contains("Allow PUBLISH to the user of this application, on dq:*"));
+        destroy(connections);
+    }
+
+    private ListAppender<ILoggingEvent> logOf(Class<?> type) {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        ((Logger) LoggerFactory.getLogger(type)).addAppender(log);
+        return log;
     }
 
     @ParameterizedTest

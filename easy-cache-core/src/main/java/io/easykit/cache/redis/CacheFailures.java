@@ -44,6 +44,9 @@ final class CacheFailures {
         if (error == null || CallFailures.isRefusedConnection(failure)) {
             return StoreUnavailableException.unanswered(describe(failure, error), cause);
         }
+        if (error.is("NOAUTH")) {
+            return StoreUnavailableException.refused("Redis refuses every command: " + describe(failure, error), cause);
+        }
         String refused = RefusedCommand.of(error);
         return refused != null
                 ? StoreUnavailableException.refused(describeRefusal(refused, error.reply()), cause)

@@ -1,8 +1,8 @@
 package io.easykit.cache.redis;
 
 import io.easykit.redis.DetachedThread;
-import io.easykit.redis.ErrorReply;
 import io.easykit.redis.SubscriptionConnection;
+import io.easykit.redis.SubscriptionRefusal;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -165,20 +165,23 @@ public final class NearHintSubscription {
         }
 
         private void again(Throwable failure) {
-            ErrorReply refusal = ErrorReply.of(failure);
-            if (refusal != null && !refusal.isServerState()) {
-                plan(PAUSE_AFTER_REFUSAL_MILLIS);
-                log.warn(
-                        "Updates of other nodes reach the near level after near-ttl, and not at once, because Redis refuses"
-                                + " hints: {}. Let its user publish and subscribe to {}, or set easy-cache.near.hints to false",
-                        refusal.text(),
-                        hints.channel());
-            } else {
+            SubscriptionRefusal refusal = SubscriptionRefusal.of(failure, hints.channel());
+            if (refusal == null) {
                 plan(PAUSE_MILLIS);
                 log.debug(
                         "There is no subscription to hints at the moment. The next attempt follows in a second",
                         failure);
+                return;
             }
+            if (refusal.isFinal()) {
+                planned = true; // there is no further one
+            } else {
+                plan(PAUSE_AFTER_REFUSAL_MILLIS);
+            }
+            log.warn(
+                    "Updates of other nodes reach the near level after near-ttl, and not at once, because there is no"
+                            + " subscription to hints: {}, or set easy-cache.near.hints to false",
+                    refusal.text());
         }
 
         private void plan(long delayMillis) {

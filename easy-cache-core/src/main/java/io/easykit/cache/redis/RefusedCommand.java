@@ -27,9 +27,6 @@ final class RefusedCommand {
 
     /** The name in upper case, as far as the reply contains it; null if the reply is about something else. */
     static @Nullable String of(ErrorReply error) {
-        if (error.is("NOAUTH")) {
-            return "every command without a password";
-        }
         String name = error.deniedCommand();
         if (name == null) {
             name = group(UNKNOWN, error.reply());

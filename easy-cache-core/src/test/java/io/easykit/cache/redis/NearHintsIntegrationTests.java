@@ -28,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Two nodes whose near levels would keep a value for an hour. */
@@ -267,6 +268,25 @@ class NearHintsIntegrationTests {
             EasyCacheEngine here = node(true);
             await().atMost(TIMEOUT).until(() -> !log.warnings().isEmpty());
             assertThat(log.warnings()).singleElement().asString().contains("ec:near", "near-ttl");
+
+            assertThat(read(here)).isEqualTo("old");
+            update(here, "new");
+            assertThat(read(here)).isEqualTo("new");
+        }
+    }
+
+    @Test
+    void withServersThatHaveNoSubscriptionsInvalidationsGoOnAndOneWarningSaysSo() {
+        LettuceConnectionFactory factory =
+                new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration(server.host(), server.port()));
+        factory.afterPropertiesSet();
+        try (LogCapture log = LogCapture.of(NearHintSubscription.class.getName())) {
+            EasyCacheEngine here = node(true, factory);
+            await().atMost(TIMEOUT).until(() -> !log.warnings().isEmpty());
+            assertThat(log.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("static master and replica nodes", "easy-cache.near.hints");
 
             assertThat(read(here)).isEqualTo("old");
             update(here, "new");
