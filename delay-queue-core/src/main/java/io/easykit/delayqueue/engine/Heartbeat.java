@@ -229,9 +229,7 @@ final class Heartbeat implements LoopExecutor.Step {
     private void refused(String step, DelayQueueException e) {
         String text = String.valueOf(e.getMessage());
         if (refusals.isNew(step, text)) {
-            log.warn(
-                    "The other nodes do not see this one, or its topics, until this is fixed. Delivery continues: {}",
-                    LogText.of(text));
+            log.warn("The other nodes do not see this one, or its topics, until this is fixed: {}", LogText.of(text));
         }
     }
 }

@@ -6,8 +6,11 @@ import io.easykit.delayqueue.MessageInfo.ErrorNote;
 import io.easykit.delayqueue.store.Failure;
 import io.easykit.delayqueue.store.LostLease;
 import io.easykit.delayqueue.store.ShardKey;
+import io.easykit.delayqueue.support.DurationText;
 import io.easykit.delayqueue.support.LogText;
+import java.time.Duration;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,6 +70,7 @@ final class ShardEvents {
                     shard.topic(), endpoint.id(), message.id(), message.attempt(), message.runtime()));
         } else {
             logFailure(message, error);
+            logRetry(message, error, failure.retryAfter());
             to.accept(new DelayQueueEvent.Failed(
                     shard.topic(),
                     endpoint.id(),
@@ -110,6 +114,20 @@ final class ShardEvents {
                     LogText.of(message.id()),
                     shard,
                     ErrorText.printable(error));
+        }
+    }
+
+    private void logRetry(InFlightMessage message, Throwable error, @Nullable Duration retryAfter) {
+        if (retryAfter != null) {
+            lines.info(
+                    log,
+                    shard.topic(),
+                    "Run {} of message {} of {} failed, and is repeated in {}: {}",
+                    message.attempt(),
+                    LogText.of(message.id()),
+                    shard,
+                    DurationText.of(retryAfter),
+                    ErrorText.lineOf(error));
         }
     }
 

@@ -39,7 +39,8 @@ final class QueueFailures {
         }
         if (error != null && !error.isServerState()) {
             return new StoreRefusedException(
-                    "Redis refused " + call + ": " + LogText.of(error.text()) + Remedy.of(error) + remedy, cause);
+                    "Redis refused " + call + ": " + sentence(LogText.of(error.text()) + Remedy.of(error), remedy),
+                    cause);
         }
         if (failure instanceof NotConnectedException unsent) {
             return notSent(call, unsent);
@@ -55,6 +56,10 @@ final class QueueFailures {
         }
         return new StoreUnavailableException(
                 "Redis did not answer " + call + ", so its outcome is unknown: " + text, cause);
+    }
+
+    private static String sentence(String text, String next) {
+        return next.isEmpty() || text.endsWith(".") ? text + next : text + "." + next;
     }
 
     private static DelayQueueException notSent(String call, NotConnectedException failure) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.easykit.delayqueue.DelayMessage;
 import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
@@ -79,6 +81,40 @@ class RunEndTests {
         } finally {
             logger.setLevel(before);
         }
+    }
+
+    @Test
+    void reportsEachRunThatFailsAndIsRepeated() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger(ShardEvents.class);
+        logger.addAppender(log);
+        try {
+            queue.send("close-7", Duration.ZERO);
+            ListenerContainer container = queue.engine.container(
+                    listener()
+                            .retry(RetryPolicy.fixed(2, Duration.ofSeconds(5)))
+                            .build(),
+                    message -> {
+                        throw new IllegalStateException("closed");
+                    });
+            container.start();
+            queue.time.advance(Duration.ofSeconds(10));
+            queue.stop(container);
+        } finally {
+            logger.detachAppender(log);
+        }
+
+        assertThat(log.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("close-7"))
+                .satisfiesExactly(
+                        first -> assertThat(first)
+                                .contains(
+                                        "Run 1 of message close-7",
+                                        "is repeated in 5s",
+                                        "IllegalStateException: closed"),
+                        last -> assertThat(last).contains("is dead"));
     }
 
     @Test
