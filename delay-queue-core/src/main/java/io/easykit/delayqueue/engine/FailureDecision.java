@@ -14,10 +14,20 @@ final class FailureDecision {
 
     private final AtomicBoolean begun = new AtomicBoolean();
     private volatile @Nullable Function<Throwable, ErrorAction> handler;
+    private volatile boolean broken;
 
     /** Without a handler, or with null, the rest of the settings decides. */
     void by(@Nullable Function<Throwable, ErrorAction> errorHandler) {
         handler = errorHandler;
+    }
+
+    /** A reported failure has no result, because its decision has thrown. */
+    void broke() {
+        broken = true;
+    }
+
+    boolean isBroken() {
+        return broken;
     }
 
     boolean hasBegun() {

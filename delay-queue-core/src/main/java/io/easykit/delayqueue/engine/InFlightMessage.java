@@ -223,7 +223,8 @@ final class InFlightMessage implements Acknowledgment {
         try {
             decision.make(error, action -> fail(error, action));
         } catch (Throwable e) {
-            // The end of the run settles the message, unless it has passed.
+            // The end of the run gives the message up, unless it has passed.
+            decision.broke();
             HandlerCall current = execution;
             if (current != null && current.hasEnded()) {
                 giveUp();

@@ -163,12 +163,13 @@ final class MessageClaimer {
         }
         long asked = context.nanos();
         Claimed answer = ask(unanswered);
-        unanswered = null;
-        growBytes();
         concludePiggybacked(answer.acknowledged());
         boolean blockedByPrefetchRule = isBlockedByPrefetchRule(calls, answer);
+        ClaimResult result = new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
         note(answer, asked, blockedByPrefetchRule);
-        return new ClaimResult(answer.deliveries(), asked, blockedByPrefetchRule);
+        growBytes();
+        unanswered = null; // not before: after an error the same claim is repeated, and brings the same messages
+        return result;
     }
 
     /** Throws nothing: the messages that the claim has brought would wait for the end of their leases. */

@@ -258,7 +258,10 @@ final class MessageExecution implements Runnable, HandlerCall, PrefetchedRuns.Ru
         if (message.isSettled()) {
             return;
         }
-        if (thrown == null && context.endpoint().ackMode() == AckMode.AUTO) {
+        if (thrown == null && message.decision.isBroken()) {
+            // Its failure was reported, and without effect.
+            message.giveUp();
+        } else if (thrown == null && context.endpoint().ackMode() == AckMode.AUTO) {
             message.acknowledge();
         } else if (thrown != null && message.isLost()) {
             // The handler was interrupted because of the loss: not a failure of its own.

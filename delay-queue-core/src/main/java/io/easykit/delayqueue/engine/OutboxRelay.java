@@ -118,7 +118,7 @@ final class OutboxRelay implements OutboxAdmin {
             try {
                 created.start();
             } catch (Throwable e) {
-                end.countDown();
+                ended = before; // the next start waits for that loop, too
                 throw e;
             }
             loop = created;

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
@@ -356,6 +357,29 @@ class ErrorHandlerTests {
         assertThat(queue.history("a").leaseExpirations()).isEqualTo(1);
         queue.time.advance(MINUTE);
         assertThat(queue.runIds()).containsExactly("a", "a");
+    }
+
+    /** Another thread reports the failure before the method returns. */
+    @ParameterizedTest
+    @CsvSource({"AUTO, true", "AUTO, false", "MANUAL, true", "MANUAL, false"})
+    void givesUpAFailureDuringTheRunThatCannotBeSettled(AckMode mode, boolean hasErrorHandler) {
+        ListenerEndpoint.Builder endpoint = hasErrorHandler ? counting(ErrorAction.byDefault()) : listener();
+        queue.start(endpoint.concurrency(1).ackMode(mode).retry(THREE), message -> {
+            if (queue.runIds().size() > 1) {
+                message.acknowledgment().acknowledge();
+                return;
+            }
+            Thread other = new Thread(() -> message.acknowledgment().fail(new Unsettleable()));
+            other.setUncaughtExceptionHandler((thread, error) -> {});
+            other.start();
+            other.join();
+        });
+        queue.send("a", Duration.ZERO);
+        queue.time.advance(MINUTE);
+
+        assertThat(queue.runIds()).containsExactly("a", "a");
+        assertThat(queue.stats().counters().leaseExpirations()).isEqualTo(1);
+        assertThat(queue.stats().counters().acknowledged()).isEqualTo(1);
     }
 
     /** Another thread decides while the handler fails. */

@@ -47,9 +47,15 @@ final class SendOutboxConnections {
         }
     }
 
+    /** Whether the present transaction has committed, and no other one of this data source is open around it. */
     boolean isCommitted() {
         SendOutboxTransaction transaction = present.get();
-        return transaction != null && transaction.committed();
+        if (transaction == null || !transaction.committed()) {
+            return false;
+        }
+        Object bound = TransactionSynchronizationManager.getResource(dataSource);
+        return !(bound instanceof ConnectionHolder)
+                || bound == SendOutboxTransaction.connectionOf(transaction.execution());
     }
 
     /**

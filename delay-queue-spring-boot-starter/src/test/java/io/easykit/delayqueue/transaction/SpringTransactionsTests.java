@@ -10,6 +10,7 @@ import io.easykit.delayqueue.jdbc.JdbcSendOutbox;
 import io.easykit.delayqueue.jdbc.SendOutboxSchema;
 import io.easykit.delayqueue.store.SendOutbox.Send;
 import io.easykit.delayqueue.store.SendOutbox.Written;
+import io.easykit.delayqueue.store.SendOutboxException;
 import io.easykit.delayqueue.support.Bytes;
 import io.easykit.delayqueue.support.Transactions.Participant;
 import jakarta.persistence.Entity;
@@ -61,6 +62,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** How participants learn of the end of a transaction whose commit or rollback fails. */
 class SpringTransactionsTests {
+
+    private static final Written MESSAGE =
+            new Written(new Send("orders", "a", 1, 0, false, 0, null), Bytes.of(new byte[1]));
 
     private final SpringTransactions transactions = new SpringTransactions();
     private final List<String> heard = new ArrayList<>();
@@ -135,15 +139,9 @@ class SpringTransactionsTests {
     @ParameterizedTest
     @ValueSource(strings = {"paid", "invalid"})
     void writesToTheOutboxInTheFlushInsideTheCommitOfJpa(String state) {
-        SendOutboxSchema schema = new SendOutboxSchema(
-                pool,
-                new JdbcSchema.Settings("delay-queue.outbox", SchemaMode.ALWAYS, SendOutboxSchema.LOCATION, "h2"));
-        schema.setResourceLoader(new DefaultResourceLoader());
-        schema.initializeDatabase();
-        JdbcSendOutbox outbox = new JdbcSendOutbox(database, "dq:", transactions::present);
+        JdbcSendOutbox outbox = outbox();
         JpaTransactionManager manager = listened(jpa());
-        Order.onUpdate = () -> outbox.write(
-                "me", List.of(new Written(new Send("orders", "a", 1, 0, false, 0, null), Bytes.of(new byte[1]))));
+        Order.onUpdate = () -> outbox.write("me", List.of(MESSAGE));
         try {
             changeOrder(manager, state);
         } catch (TransactionSystemException invalid) {
@@ -153,6 +151,57 @@ class SpringTransactionsTests {
         }
 
         assertThat(outbox.rows("me", 0, Set.of(), 100)).hasSize(state.equals("paid") ? 1 : 0);
+    }
+
+    private JdbcSendOutbox outbox() {
+        SendOutboxSchema schema = new SendOutboxSchema(
+                pool,
+                new JdbcSchema.Settings("delay-queue.outbox", SchemaMode.ALWAYS, SendOutboxSchema.LOCATION, "h2"));
+        schema.setResourceLoader(new DefaultResourceLoader());
+        schema.initializeDatabase();
+        return new JdbcSendOutbox(database, "dq:", transactions::present);
+    }
+
+    /** A message that is sent at once would be delivered, although the transaction around it rolls back. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theEndOfATransactionOfAnotherDataSourceSendsNothingInTheOneAroundIt(boolean afterCommit) {
+        JdbcSendOutbox outbox = outbox();
+        TransactionTemplate orders = new TransactionTemplate(listened(new DataSourceTransactionManager(database)));
+        JdbcConnectionPool elsewhere = pool();
+        TransactionTemplate audit = new TransactionTemplate(listened(new DataSourceTransactionManager(elsewhere)));
+        List<Throwable> refusals = new ArrayList<>();
+        Runnable send = () -> orders.executeWithoutResult(joined -> {
+            try {
+                boolean unused = outbox.write("me", List.of(MESSAGE));
+            } catch (SendOutboxException refused) {
+                refusals.add(refused);
+            }
+        });
+
+        orders.executeWithoutResult(around -> {
+            audit.executeWithoutResult(inner ->
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void afterCommit() {
+                            if (afterCommit) {
+                                send.run();
+                            }
+                        }
+
+                        @Override
+                        public void afterCompletion(int status) {
+                            if (!afterCommit) {
+                                send.run();
+                            }
+                        }
+                    }));
+            around.setRollbackOnly();
+        });
+        elsewhere.dispose();
+
+        assertThat(refusals).singleElement().asString().contains("nothing was sent");
+        assertThat(outbox.rows("me", 0, Set.of(), 100)).isEmpty();
     }
 
     /** A known limit: Hibernate ends such a transaction, so Spring has nothing to roll back, and reports a rollback. */
