@@ -104,9 +104,15 @@ final class CacheDeclarations {
 
     /** Adds an entry that a method updates. */
     void update(DeclaredUpdate update) {
+        boolean added = updates.add(update);
         Surroundings around = surroundings;
-        if (updates.add(update) && around != null) {
-            check(update, around);
+        try {
+            if (around != null) {
+                check(update, around);
+            }
+        } catch (InvalidCacheDeclarationException refused) {
+            boolean unused = added && updates.remove(update); // or the next call would not check it
+            throw refused;
         }
     }
 

@@ -18,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
@@ -102,6 +103,15 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         return bean;
     }
 
+    /** The product of a factory is not initialized. */
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (!(bean instanceof FactoryBean<?>) && beans().containsBean(beanName) && beans().isFactoryBean(beanName)) {
+            inspect(ClassUtils.getUserClass(AopUtils.getTargetClass(bean)));
+        }
+        return bean;
+    }
+
     /**
      * Checks the declarations found so far, and those of beans that do not exist yet. From now on problems are thrown
      * when they are found.
@@ -141,31 +151,43 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
     /** Beans needed by other post-processors are created before any proxy. Mocks have no proxy either. */
     private void warnOfBeansBeforeTheirTime(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
-            Object bean = factory.getSingleton(name);
-            if (bean == null || bean instanceof FactoryBean<?> || Proxy.isProxyClass(bean.getClass())) {
+            Object bean = singleton(factory, name);
+            if (bean == null || bean instanceof FactoryBean<?> || isIntercepted(bean)) {
                 continue;
             }
-            Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
-            if (seen.contains(type)
-                    && !methods.get().isRefused(type)
-                    && !CachedMethods.annotated(type).isEmpty()
-                    && !isIntercepted(bean)) {
-                log.warn(
-                        "easy-cache: {} of bean '{}' has annotated methods that are not intercepted: they"
-                                + " neither cache nor invalidate. The bean was created too early, because a"
-                                + " BeanPostProcessor or BeanFactoryPostProcessor needs it, or it was"
-                                + " registered as an instance. Inject an ObjectProvider of it into the"
-                                + " post-processor. (A mock has no proxy either.)",
-                        type.getName(),
-                        name);
-            }
+            declaring(ClassUtils.getUserClass(AopUtils.getTargetClass(bean))).stream()
+                    .filter(type -> annotated.contains(type) && !methods.get().isRefused(type))
+                    .forEach(type -> log.warn(
+                            "easy-cache: {} of bean '{}' has annotated methods that are not intercepted: they"
+                                    + " neither cache nor invalidate. The bean was created too early, because a"
+                                    + " BeanPostProcessor or BeanFactoryPostProcessor needs it: inject an ObjectProvider"
+                                    + " of it there. Or it was registered as an instance, such as a mock. Or it is a"
+                                    + " proxy of its own, whose interfaces lack the annotations: put them there.",
+                            type.getName(),
+                            name));
         }
     }
 
+    /** An existing singleton; of a factory whose product has annotated methods, the product. */
+    private @Nullable Object singleton(ConfigurableListableBeanFactory factory, String name) {
+        Object bean = factory.getSingleton(name);
+        if (!(bean instanceof FactoryBean<?>)
+                || !isSingletonOnDemand(factory, name)
+                || factory.getMergedBeanDefinition(name).isLazyInit()
+                || factory.containsBean(ScopedProxyUtils.getTargetBeanName(name))) {
+            return bean;
+        }
+        Class<?> type = typeOf(factory, name);
+        return type != null && isAnnotated(type) ? factory.getBean(name) : bean;
+    }
+
     private static boolean isIntercepted(Object bean) {
-        return bean instanceof Advised advised
-                ? Stream.of(advised.getAdvisors()).anyMatch(CacheAdvisor.class::isInstance)
-                : AopUtils.isAopProxy(bean);
+        if (!(bean instanceof Advised advised)) {
+            return AopUtils.isAopProxy(bean);
+        }
+        Object target = AopProxyUtils.getSingletonTarget(bean);
+        return Stream.of(advised.getAdvisors()).anyMatch(CacheAdvisor.class::isInstance)
+                || (target != null && isIntercepted(target));
     }
 
     /** Logs the declared caches after a successful start. */
@@ -209,8 +231,8 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
 
     private void inspect(Class<?> type) {
         for (Class<?> declaring : declaring(type)) {
-            if (!declaring.getName().startsWith("org.springframework.")
-                    && seen.add(declaring)
+            if (!SpringTypes.contain(declaring)
+                    && (seen.add(declaring) || isRefusedLate(declaring))
                     && CacheAnnotations.areIn(declaring)) {
                 if (!CachedMethods.annotated(declaring).isEmpty()) {
                     annotated.add(declaring);
@@ -218,6 +240,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
                 keep(methods.get().inspect(declaring, makesClassProxies()));
             }
         }
+    }
+
+    /** A bean that is created after the start is refused each time, or the next one would run without its annotations. */
+    private boolean isRefusedLate(Class<?> declaring) {
+        return complete && methods.get().isRefused(declaring);
     }
 
     /** Returns the types that declare the methods of a bean: the interfaces of a proxy, or else the class. */

@@ -102,7 +102,9 @@ public final class CachedMethods {
                 problems.add(problem);
             }
         }
-        if (!problems.isEmpty()) {
+        if (problems.isEmpty()) {
+            refused.remove(beanClass); // after the start the rules between methods may be met later
+        } else {
             refused.add(beanClass);
         }
         return problems;

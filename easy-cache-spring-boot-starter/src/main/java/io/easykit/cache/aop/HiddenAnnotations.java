@@ -1,9 +1,11 @@
 package io.easykit.cache.aop;
 
+import io.easykit.cache.Consistency;
 import io.easykit.cache.annotation.Cacheable;
 import io.easykit.cache.annotation.UpdateCache;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.springframework.core.annotation.MergedAnnotation;
 
@@ -34,6 +36,9 @@ final class HiddenAnnotations {
         if (reads && CacheAnnotations.cacheable(running, beanClass).isEmpty()) {
             throw notFound(new CachedMethod(beanClass, overridden, overridden, Cacheable.class), running);
         }
+        if (reads) {
+            requireSame(beanClass, overridden, running);
+        }
         List<MergedAnnotation<UpdateCache>> hidden =
                 CacheAnnotations.itself(overridden).stream(UpdateCache.class).toList();
         List<MergedAnnotation<UpdateCache>> updates = CacheAnnotations.updateCache(running, beanClass);
@@ -41,6 +46,28 @@ final class HiddenAnnotations {
             throw notFound(new CachedMethod(beanClass, overridden, overridden, UpdateCache.class), running);
         }
         hidden.forEach(one -> requireRepeated(beanClass, one, overridden, updates, running));
+    }
+
+    /** An annotation on the method itself, or on one that overrides the other, is meant to replace it. */
+    private void requireSame(Class<?> beanClass, Method overridden, Method running) {
+        MergedAnnotation<Cacheable> used =
+                CacheAnnotations.cacheable(running, beanClass).get(0);
+        if (!(used.getSource() instanceof Method source)
+                || overridden.getDeclaringClass().isAssignableFrom(source.getDeclaringClass())
+                || source.equals(running)) {
+            return;
+        }
+        MergedAnnotation<Cacheable> hidden = CacheAnnotations.itself(overridden).get(Cacheable.class);
+        CachedMethod where = factory.site(used, running, beanClass);
+        if (!factory.name(where, used).equals(factory.name(where, hidden))
+                || used.getEnum("consistency", Consistency.class) != hidden.getEnum("consistency", Consistency.class)
+                || !Arrays.equals(used.getStringArray("keys"), hidden.getStringArray("keys"))) {
+            throw where.problem(
+                    "it differs from the @Cacheable on the method of "
+                            + overridden.getDeclaringClass().getName()
+                            + ", and only one of them could take effect",
+                    "Put one @Cacheable on the method of " + beanClass.getName() + ".");
+        }
     }
 
     /** The hierarchy of the method that runs does not contain the annotated one. */

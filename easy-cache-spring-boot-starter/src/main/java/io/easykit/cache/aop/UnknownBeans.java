@@ -56,7 +56,7 @@ record UnknownBeans(Set<String> hidden, Set<String> replaced) {
     private static boolean isHidden(BeanDefinition definition, @Nullable Class<?> type) {
         return type != null
                 && Modifier.isAbstract(type.getModifiers())
-                && !type.getName().startsWith("org.springframework.")
+                && !SpringTypes.contain(type)
                 && !isAutoConfigured(definition);
     }
 

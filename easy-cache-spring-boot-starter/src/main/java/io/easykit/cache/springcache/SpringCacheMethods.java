@@ -3,6 +3,7 @@ package io.easykit.cache.springcache;
 import io.easykit.boot.MethodScan;
 import io.easykit.cache.aop.InvalidCacheDeclarationException;
 import io.easykit.cache.aop.SpringDeclarations;
+import io.easykit.cache.aop.SpringTypes;
 import io.easykit.cache.style.CallStyle;
 import io.easykit.cache.style.ReturnedValue;
 import java.lang.reflect.Method;
@@ -175,7 +176,7 @@ public final class SpringCacheMethods {
                 types.add(ClassUtils.getUserClass(type));
             }
         }
-        types.removeIf(type -> type.getName().startsWith("org.springframework.") || !source.isCandidateClass(type));
+        types.removeIf(type -> SpringTypes.contain(type) || !source.isCandidateClass(type));
         return types;
     }
 
