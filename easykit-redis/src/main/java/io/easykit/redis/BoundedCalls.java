@@ -2,7 +2,7 @@ package io.easykit.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -23,7 +23,7 @@ import org.springframework.dao.QueryTimeoutException;
  */
 final class BoundedCalls {
 
-    /** Maximum number of calls at a time, including those that were given up. Further ones wait. */
+    /** Maximum number of threads, and so of calls at a time, including those that were given up. Further ones wait. */
     private static final int THREADS = 128;
 
     /** Factor of the time limit until a call has succeeded: a new JVM loads classes and connects. */
@@ -32,17 +32,18 @@ final class BoundedCalls {
     private static final long IDLE_SECONDS = 30;
 
     private final Duration timeout;
+    private final Waiting waiting = new Waiting();
     private final ThreadPoolExecutor threads;
     private volatile boolean everSucceeded;
 
     BoundedCalls(Duration timeout) {
-        this(timeout, new Daemons());
+        this(timeout, THREADS, new Daemons());
     }
 
-    BoundedCalls(Duration timeout, ThreadFactory factory) {
+    /** @param most maximum number of threads */
+    BoundedCalls(Duration timeout, int most, ThreadFactory factory) {
         this.timeout = timeout;
-        this.threads = new ThreadPoolExecutor(
-                THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+        this.threads = new ThreadPoolExecutor(1, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, factory);
         threads.allowCoreThreadTimeOut(true);
     }
 
@@ -83,14 +84,15 @@ final class BoundedCalls {
     private void execute(Runnable task) {
         try {
             threads.execute(task);
-        } catch (RejectedExecutionException stopped) {
-            throw new NotConnectedException("The connections to Redis are closed", stopped);
-        } catch (OutOfMemoryError noThread) {
-            // Until it is full, the pool makes a thread for each call, although others are idle.
-            if (threads.getPoolSize() == 0 || !threads.getQueue().offer(task)) {
+        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
+            if (threads.isShutdown()) {
+                throw new NotConnectedException("The connections to Redis are closed", noThread);
+            }
+            if (threads.getPoolSize() == 0) {
                 // Callers go on without Redis, as in an outage.
                 throw new NotConnectedException("No thread could be started for a call to Redis", noThread);
             }
+            waiting.put(task);
         }
     }
 
@@ -130,6 +132,20 @@ final class BoundedCalls {
 
         private boolean isGivenUp() {
             return state.get() == State.GIVEN_UP;
+        }
+    }
+
+    /**
+     * The calls that wait for a thread. The pool adds a thread when its queue refuses a task. So this queue accepts a task only if an
+     * idle thread takes it. A task that the pool has rejected, because it can add no thread, is put into the queue.
+     */
+    private static final class Waiting extends LinkedTransferQueue<Runnable> {
+
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean offer(Runnable task) {
+            return tryTransfer(task);
         }
     }
 

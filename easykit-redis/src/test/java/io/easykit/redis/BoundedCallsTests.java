@@ -3,6 +3,7 @@ package io.easykit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import io.easykit.redis.BoundedCalls.Turn;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.QueryTimeoutException;
@@ -69,7 +71,7 @@ class BoundedCallsTests {
     @Test
     void aCallWithoutAThreadFailsAndSendsNothingLater() {
         AtomicBoolean scarce = new AtomicBoolean(true);
-        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), task -> {
+        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), 2, task -> {
             if (scarce.get()) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
@@ -89,7 +91,7 @@ class BoundedCallsTests {
     @Test
     void aCallGoesToAnIdleThreadIfNoOtherCanBeMade() {
         AtomicInteger left = new AtomicInteger(1);
-        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), task -> {
+        BoundedCalls few = new BoundedCalls(Duration.ofMinutes(1), 2, task -> {
             if (left.getAndDecrement() <= 0) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
@@ -101,6 +103,58 @@ class BoundedCallsTests {
 
         assertThat(sent).containsExactly("first", "second");
         few.close();
+    }
+
+    @Test
+    void oneCallAtATimeNeedsOneThread() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        BoundedCalls patient = new BoundedCalls(Duration.ofMinutes(1), 128, task -> added(threads, task));
+        for (int i = 0; i < 10; i++) {
+            patient.call(turn -> send(turn, "command"));
+            await().pollDelay(Duration.ZERO).until(() -> threads.stream().allMatch(BoundedCallsTests::isWaiting));
+        }
+        assertThat(sent).hasSize(10);
+        assertThat(threads).hasSize(1);
+        patient.close();
+    }
+
+    @Test
+    void callsAtATimeHaveAThreadEachUpToTheLimit() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        BoundedCalls patient = new BoundedCalls(Duration.ofMinutes(1), 2, task -> added(threads, task));
+        List<Thread> callers = Stream.of("first", "second", "third")
+                .map(command -> new Thread(() -> patient.call(turn -> send(turn, command) + driver.join())))
+                .toList();
+
+        callers.forEach(Thread::start);
+        await().until(() -> callers.stream().allMatch(BoundedCallsTests::isWaiting) && sent.size() == 2);
+        assertThat(threads).hasSize(2);
+        driver.complete("reply");
+
+        await().until(() -> callers.stream().noneMatch(Thread::isAlive));
+        assertThat(sent).containsExactlyInAnyOrder("first", "second", "third");
+        assertThat(threads).hasSize(2);
+        patient.close();
+    }
+
+    @Test
+    void aCallThatWaitsForAThreadFailsInTimeAndSendsNothingLater() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        BoundedCalls busy = new BoundedCalls(TIMEOUT, 1, task -> added(threads, task));
+        do {
+            assertThatThrownBy(() -> busy.call(turn -> send(turn, "hangs") + driver.join()))
+                    .isInstanceOf(RuntimeException.class);
+        } while (sent.isEmpty());
+
+        Throwable failure = catchThrowable(() -> busy.call(turn -> send(turn, "waits")));
+
+        assertThat(failure).isInstanceOf(NotConnectedException.class).hasMessageContaining("within");
+        busy.close();
+        Throwable closed = catchThrowable(() -> busy.call(turn -> send(turn, "closed")));
+        assertThat(closed).isInstanceOf(NotConnectedException.class).hasMessageContaining("closed");
+        driver.complete("reply");
+        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+        assertThat(sent).containsExactly("hangs");
     }
 
     @Test
@@ -138,6 +192,16 @@ class BoundedCallsTests {
         } finally {
             patient.close();
         }
+    }
+
+    private static Thread added(List<Thread> threads, Runnable task) {
+        Thread thread = new Thread(task);
+        threads.add(thread);
+        return thread;
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING;
     }
 
     private String send(Turn turn, String command) {
