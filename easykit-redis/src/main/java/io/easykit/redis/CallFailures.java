@@ -5,6 +5,7 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.cluster.PartitionSelectorException;
 import java.net.ConnectException;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -13,6 +14,14 @@ import org.springframework.dao.QueryTimeoutException;
 
 /** Classifies a failed call to which Redis did not reply. {@link ErrorReply} classifies error replies. */
 public final class CallFailures {
+
+    /** How the messages begin if a command was refused before it was sent. These exceptions of Lettuce have no type of their own. */
+    private static final List<String> REFUSALS = List.of(
+            "Currently not connected",
+            "Master is currently unknown",
+            "Request queue size exceeded",
+            "Internal stack size exceeded",
+            LettuceConnector.NOTHING_SENT);
 
     private CallFailures() {}
 
@@ -23,7 +32,7 @@ public final class CallFailures {
                 || failure instanceof QueryTimeoutException;
     }
 
-    /** Whether the driver had no connection, so that nothing was sent. */
+    /** Whether the driver had no connection, or refused the command itself, so that nothing was sent. */
     public static boolean isNotSent(Throwable failure) {
         for (Throwable e = failure; e != null; e = e.getCause()) {
             String message = String.valueOf(e.getMessage());
@@ -31,8 +40,7 @@ public final class CallFailures {
                     || e instanceof RedisConnectionException
                     || e instanceof PartitionSelectorException
                     || e instanceof ConnectException
-                    || message.startsWith("Currently not connected")
-                    || message.equals(LettuceConnector.NOTHING_SENT)) {
+                    || REFUSALS.stream().anyMatch(message::startsWith)) {
                 return true;
             }
         }
