@@ -26,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <ul>
  *   <li>fail a command that gets no reply within the command timeout;
  *   <li>reject commands while disconnected, at once, and replay none after a reconnect;
+ *   <li>have no limit for the number of commands that wait for a reply;
  *   <li>try to reconnect at least every half second;
  *   <li>follow the topology of a cluster, over the connections they have ({@link ClusterClient});
  *   <li>use the master only;
@@ -124,6 +125,9 @@ public final class DedicatedConnections {
     private static ClientOptions strict(ClientOptions options, Duration commandTimeout) {
         return options.mutate()
                 .autoReconnect(true)
+                // A limit bounds the commands that wait for a connection. Here these fail at once, so a limit
+                // would only refuse commands of many threads while Redis replies.
+                .requestQueueSize(ClientOptions.DEFAULT_REQUEST_QUEUE_SIZE)
                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(DedicatedConnections::failUnsent)
                 .timeoutOptions(TimeoutOptions.builder()

@@ -3,6 +3,7 @@ package io.easykit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.easykit.test.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.ReadFrom;
@@ -21,8 +22,10 @@ import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -38,6 +41,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class DedicatedConnectionsTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(250);
+
+    /** A new JVM on a busy machine needs long for its first connection. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final byte[] KEY = {'k'};
 
     private final ClientResources resources = DefaultClientResources.builder()
             .ioThreadPoolSize(2)
@@ -155,7 +163,6 @@ class DedicatedConnectionsTests {
                                 .verifyPeer(SslVerifyMode.CA)
                                 .and()
                                 .clientOptions(ClientOptions.builder()
-                                        .requestQueueSize(77)
                                         .pingBeforeActivateConnection(false)
                                         .build())
                                 .build())
@@ -164,8 +171,37 @@ class DedicatedConnectionsTests {
         ClientOptions options = client.getClientOptions().orElseThrow();
         assertThat(client.getShutdownTimeout()).isEqualTo(Duration.ofMillis(7));
         assertThat(client.getVerifyMode()).isEqualTo(SslVerifyMode.CA);
-        assertThat(options.getRequestQueueSize()).isEqualTo(77);
         assertThat(options.isPingBeforeActivateConnection()).isFalse();
+    }
+
+    /** The application may limit the commands that wait for its own connection. */
+    @Test
+    void takesAnyNumberOfCallsAtATime() {
+        try (RedisServer server = RedisServer.start()) {
+            LettuceClientConfiguration limited = LettuceClientConfiguration.builder()
+                    .clientResources(resources)
+                    .clientOptions(ClientOptions.builder().requestQueueSize(1).build())
+                    .build();
+            LettuceConnectionFactory copy = DedicatedConnections.copyOf(
+                    new LettuceConnectionFactory(
+                            new RedisStandaloneConfiguration(server.host(), server.port()), limited),
+                    PATIENCE);
+            copy.start();
+            try {
+                LettuceConnector connector = new LettuceConnector(copy, PATIENCE);
+                connector.<Long>await(KEY, redis -> redis.exists(KEY));
+
+                CompletableFuture<?>[] replies = Stream.generate(() -> connector
+                                .<Long>call(KEY, redis -> redis.exists(KEY))
+                                .toCompletableFuture())
+                        .limit(1_000)
+                        .toArray(CompletableFuture<?>[]::new);
+
+                assertThat(CompletableFuture.allOf(replies)).succeedsWithin(PATIENCE);
+            } finally {
+                copy.destroy();
+            }
+        }
     }
 
     @Test
