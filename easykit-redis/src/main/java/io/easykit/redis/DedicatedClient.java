@@ -18,6 +18,13 @@ record DedicatedClient(
         Transfers transfers)
         implements LettuceClientConfiguration {
 
+    /** Returns the resources of the application, if it has its own, also for a copy, or a copy of one. */
+    static Optional<ClientResources> resourcesOfApplication(LettuceClientConfiguration client) {
+        return client instanceof DedicatedClient copy
+                ? resourcesOfApplication(copy.original())
+                : client.getClientResources();
+    }
+
     @Override
     public Optional<ClientOptions> getClientOptions() {
         return Optional.of(options);

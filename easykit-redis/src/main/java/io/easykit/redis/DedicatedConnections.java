@@ -10,7 +10,6 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
-import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -54,17 +53,23 @@ public final class DedicatedConnections {
      */
     public static LettuceConnectionFactory copyOf(LettuceConnectionFactory original, Duration commandTimeout) {
         return copyOf(
-                original, commandTimeout, original.getClientConfiguration().getClientResources());
+                original,
+                commandTimeout,
+                DedicatedResources.shared(original.getClientConfiguration().getClientResources()));
     }
 
     /** Like {@link #copyOf}, with threads of its own: it works after the client resources of the original were shut down. */
     public static LettuceConnectionFactory independentCopyOf(
             LettuceConnectionFactory original, Duration commandTimeout) {
-        return copyOf(original, commandTimeout, Optional.empty());
+        return copyOf(
+                original,
+                commandTimeout,
+                DedicatedResources.independent(
+                        DedicatedClient.resourcesOfApplication(original.getClientConfiguration())));
     }
 
     private static LettuceConnectionFactory copyOf(
-            LettuceConnectionFactory original, Duration commandTimeout, Optional<ClientResources> shared) {
+            LettuceConnectionFactory original, Duration commandTimeout, DedicatedResources resources) {
         if (commandTimeout.toMillis() < 1) {
             throw new IllegalArgumentException(
                     "The command timeout is " + commandTimeout + ". It must be at least 1 ms.");
@@ -77,7 +82,6 @@ public final class DedicatedConnections {
             configuration = withoutRedirects(cluster);
         }
         Transfers transfers = new Transfers();
-        DedicatedResources resources = new DedicatedResources(shared);
         LettuceConnectionFactory copy = new DedicatedFactory(
                 configuration,
                 new DedicatedClient(

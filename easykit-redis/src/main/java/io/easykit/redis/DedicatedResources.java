@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client resources of a copied factory: the threads and timers of the original or, if it lets Lettuce create its own,
- * others, created on first use.
+ * The client resources of a copied factory: the threads and timers of the original or, if it lets Lettuce create its own or has
+ * lost them, others, created on first use.
  */
 final class DedicatedResources {
 
@@ -28,18 +28,40 @@ final class DedicatedResources {
     private final Supplier<ClientResources> base;
     private @Nullable ClientResources own;
 
-    /** @param shared resources of the original, if it has its own */
-    DedicatedResources(Optional<ClientResources> shared) {
-        this.base = shared.isPresent() ? shared::get : this::own;
+    private DedicatedResources(Optional<ClientResources> original, boolean isShared) {
+        this.base = isShared ? original::orElseThrow : () -> own(original);
     }
 
-    private synchronized ClientResources own() {
+    /** @param original resources of the original, if it has its own */
+    static DedicatedResources shared(Optional<ClientResources> original) {
+        return new DedicatedResources(original, original.isPresent());
+    }
+
+    /**
+     * Resources with threads of their own, which reach the servers in the same way as the original.
+     *
+     * @param original resources of the original, if it has its own; may have been shut down
+     */
+    static DedicatedResources independent(Optional<ClientResources> original) {
+        return new DedicatedResources(original, false);
+    }
+
+    private synchronized ClientResources own(Optional<ClientResources> original) {
         ClientResources present = own;
         if (present == null) {
-            present = ClientResources.create();
+            present = original.map(DedicatedResources::like)
+                    .orElseGet(ClientResources::builder)
+                    .build();
             own = present;
         }
         return present;
+    }
+
+    private static ClientResources.Builder like(ClientResources original) {
+        return ClientResources.builder()
+                .socketAddressResolver(original.socketAddressResolver())
+                .addressResolverGroup(original.addressResolverGroup())
+                .nettyCustomizer(original.nettyCustomizer());
     }
 
     /** Ends the threads that are not those of the original. */

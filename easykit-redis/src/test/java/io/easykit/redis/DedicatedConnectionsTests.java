@@ -11,25 +11,33 @@ import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.DnsResolvers;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
+import io.lettuce.core.resource.NettyCustomizer;
 import io.lettuce.core.tracing.MicrometerTracing;
 import io.micrometer.observation.ObservationRegistry;
+import io.netty.channel.Channel;
+import io.netty.resolver.DefaultAddressResolverGroup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
@@ -261,6 +269,46 @@ class DedicatedConnectionsTests {
         assertThat(copy.getClusterConfiguration())
                 .extracting(RedisClusterConfiguration::getClusterNodes, RedisClusterConfiguration::getPassword)
                 .containsExactly(cluster.getClusterNodes(), cluster.getPassword());
+    }
+
+    /** Behind a network address translation or a tunnel, addresses are resolved by code of the application. */
+    @Test
+    void aCopyWithThreadsOfItsOwnConnectsLikeTheOriginalThatWasShutDown() {
+        AtomicInteger customized = new AtomicInteger();
+        try (RedisServer server = RedisServer.start()) {
+            ClientResources application = DefaultClientResources.builder()
+                    .ioThreadPoolSize(2)
+                    .computationThreadPoolSize(2)
+                    .socketAddressResolver(MappingSocketAddressResolver.create(
+                            DnsResolvers.UNRESOLVED, any -> HostAndPort.of(server.host(), server.port())))
+                    .addressResolverGroup(DefaultAddressResolverGroup.INSTANCE)
+                    .nettyCustomizer(new NettyCustomizer() {
+                        @Override
+                        public void afterChannelInitialized(Channel channel) {
+                            customized.incrementAndGet();
+                        }
+                    })
+                    .build();
+            LettuceConnectionFactory copy = copyOf(
+                    new RedisStandaloneConfiguration("redis.invalid", 1234),
+                    LettuceClientConfiguration.builder()
+                            .clientResources(application)
+                            .build());
+            copy.start();
+            copy.destroy();
+            application.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+
+            LettuceConnectionFactory independent = DedicatedConnections.independentCopyOf(copy, TIMEOUT);
+            independent.start();
+            try (RedisConnection connection = independent.getConnection()) {
+                assertThat(connection.ping()).isEqualTo("PONG");
+                assertThat(customized).hasPositiveValue();
+                assertThat(independent.getClientResources().addressResolverGroup())
+                        .isSameAs(DefaultAddressResolverGroup.INSTANCE);
+            } finally {
+                independent.destroy();
+            }
+        }
     }
 
     @Test
