@@ -1,6 +1,7 @@
 package io.easykit.redis;
 
 import java.time.Duration;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
@@ -37,10 +38,12 @@ public final class OwnConnections {
     public static OwnConnections of(RedisConnectionFactory given, Duration commandTimeout, String setting) {
         RedisConnectionFactory application = withoutProxies(given);
         if (application instanceof LettuceConnectionFactory lettuce) {
+            warnOfLostMethods(lettuce, LettuceConnectionFactory.class);
             LettuceConnectionFactory own = DedicatedConnections.copyOf(lettuce, commandTimeout);
             return new OwnConnections(own, own::start, own::stop, own::destroy);
         }
         if (application instanceof JedisConnectionFactory jedis) {
+            warnOfLostMethods(jedis, JedisConnectionFactory.class);
             JedisConnectionFactory own = DedicatedJedis.copyOf(jedis, commandTimeout);
             return new OwnConnections(own, own::start, own::stop, own::destroy);
         }
@@ -49,6 +52,19 @@ public final class OwnConnections {
                 application.getClass().getName(),
                 setting);
         return new OwnConnections(application, () -> {}, () -> {}, () -> {});
+    }
+
+    private static void warnOfLostMethods(RedisConnectionFactory application, Class<?> copied) {
+        Set<String> lost = LostMethods.of(application, copied);
+        if (!lost.isEmpty()) {
+            log.warn(
+                    "{} overrides {}. easykit opens connections of its own by the configuration of this factory, without"
+                            + " these methods. If they choose the server or the credentials, set both by the"
+                            + " configuration classes of Spring Data, or give easykit another RedisConnectionFactory:"
+                            + " put @Primary on it, or name it redisConnectionFactory.",
+                    application.getClass().getName(),
+                    String.join(", ", lost));
+        }
     }
 
     /** The factory behind proxies of a scope or an aspect, whose fields are empty. */
