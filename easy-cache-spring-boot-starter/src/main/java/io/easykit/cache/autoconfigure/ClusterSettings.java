@@ -147,10 +147,11 @@ final class ClusterSettings {
         }
     }
 
+    /** It has no effect, as {@code timeout} has none. But Spring Boot makes a factory with it, which the driver may refuse. */
     private void connectTimeout(@Nullable Duration timeout) {
         if (timeout != null
                 && (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0)) {
-            add("connect-timeout", timeout, "Choose 1ms to 1h, for example 2s.");
+            add("connect-timeout", timeout, "Choose 1ms to 1h, or remove it: easy-cache.command-timeout applies.");
         }
     }
 
