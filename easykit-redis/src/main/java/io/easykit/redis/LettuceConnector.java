@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -68,7 +69,7 @@ public final class LettuceConnector {
     private final FailureDetector failures;
     private final @Nullable SentinelWatch sentinels;
     private final Duration commandTimeout;
-    private final Duration firstConnectionTimeout;
+    private final Supplier<Duration> firstConnectionTimeout;
 
     /**
      * @param factory started and stopped by the caller; must share its native connection, which is the default
@@ -76,23 +77,23 @@ public final class LettuceConnector {
      *     than a reply; later connections use the command timeout
      */
     public LettuceConnector(LettuceConnectionFactory factory, Duration firstConnectionTimeout) {
-        this(factory, DedicatedConnections.commandTimeoutOf(factory), firstConnectionTimeout);
+        this(factory, DedicatedConnections.commandTimeoutOf(factory), () -> firstConnectionTimeout);
     }
 
     /**
      * @param factory as above
      * @param commandTimeout maximum time to wait for a reply, and for a connection
-     * @param firstConnectionTimeout as above
+     * @param firstConnectionTimeout as above, for each call anew
      */
     public LettuceConnector(
-            LettuceConnectionFactory factory, Duration commandTimeout, Duration firstConnectionTimeout) {
+            LettuceConnectionFactory factory, Duration commandTimeout, Supplier<Duration> firstConnectionTimeout) {
         this(factory, commandTimeout, firstConnectionTimeout, FailureDetector.SILENCE_OF_SERVER);
     }
 
     LettuceConnector(
             LettuceConnectionFactory factory,
             Duration commandTimeout,
-            Duration firstConnectionTimeout,
+            Supplier<Duration> firstConnectionTimeout,
             Duration silenceOfServer) {
         this.connection = new SharedConnection(factory);
         this.topology = new ClusterTopology(factory, connection);
@@ -280,7 +281,7 @@ public final class LettuceConnector {
     }
 
     private Duration connectWait() {
-        return connection.wasEverConnected() ? commandTimeout : firstConnectionTimeout;
+        return connection.wasEverConnected() ? commandTimeout : firstConnectionTimeout.get();
     }
 
     /** Drops the present connection. The next command opens another one. */

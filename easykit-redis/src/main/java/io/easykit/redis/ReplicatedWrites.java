@@ -148,7 +148,7 @@ public final class ReplicatedWrites implements AutoCloseable {
             factory.start();
             present = new Connections(
                     factory,
-                    new LettuceConnector(factory, commandTimeout, firstConnectionTimeout, silenceOfServer),
+                    new LettuceConnector(factory, commandTimeout, () -> firstConnectionTimeout, silenceOfServer),
                     commandTimeout);
             connections = present;
         }

@@ -405,7 +405,8 @@ class LettuceConnectorIntegrationTests {
     }
 
     private LettuceConnector connector(LettuceConnectionFactory factory, Duration silenceOfServer) {
-        LettuceConnector connector = new LettuceConnector(factory, TIMEOUT, Duration.ofSeconds(5), silenceOfServer);
+        LettuceConnector connector =
+                new LettuceConnector(factory, TIMEOUT, () -> Duration.ofSeconds(5), silenceOfServer);
         connector.onReconnect(reconnects::add);
         return connector;
     }

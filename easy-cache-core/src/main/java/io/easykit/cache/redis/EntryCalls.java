@@ -206,7 +206,7 @@ final class EntryCalls {
             boolean away = blocking && last != null && hasServerFailure(last.reply);
             all.add(away ? last : send.apply(call));
         }
-        return replies(all, System.nanoTime() + timeout.toNanos());
+        return replies(all, System.nanoTime() + limit());
     }
 
     private <T> List<EntryReply<T>> replies(List<Sent<T>> all, long end) {
@@ -239,11 +239,12 @@ final class EntryCalls {
     private <R extends @Nullable Object, T> CompletableFuture<T> later(
             CompletionStage<R> reply, Function<R, T> reader) {
         return reply.toCompletableFuture()
-                .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .orTimeout(limit(), TimeUnit.NANOSECONDS)
                 .handle((value, failure) -> {
                     if (failure != null) {
                         throw translate(CallFailures.unwrapped(failure));
                     }
+                    commands.replied();
                     return reader.apply(value);
                 });
     }
@@ -296,12 +297,14 @@ final class EntryCalls {
      * @throws StoreUnavailableException if the call failed, or there is no reply in time
      */
     <T extends @Nullable Object> T await(CompletionStage<T> reply) {
-        return await(reply.toCompletableFuture(), timeout.toNanos());
+        return await(reply.toCompletableFuture(), limit());
     }
 
     private <T extends @Nullable Object> T await(CompletableFuture<T> future, long nanos) {
         try {
-            return future.get(nanos, TimeUnit.NANOSECONDS);
+            T reply = future.get(nanos, TimeUnit.NANOSECONDS);
+            commands.replied();
+            return reply;
         } catch (TimeoutException late) {
             future.cancel(false);
             throw translate(late);
@@ -312,6 +315,10 @@ final class EntryCalls {
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("Interrupted while waiting for Redis", false, stop);
         }
+    }
+
+    private long limit() {
+        return commands.limit(timeout).toNanos();
     }
 
     private StoreUnavailableException translate(Throwable failure) {

@@ -27,11 +27,12 @@ final class LettuceCommands implements RedisCommands {
     private final LettuceConnector connector;
     private final LettuceScripts scripts;
     private final Transfers transfers;
+    private final SlowStart slowStart = new SlowStart();
 
     LettuceCommands(LettuceConnectionFactory factory, Duration commandTimeout) {
         this.factory = factory;
         this.commandTimeout = commandTimeout;
-        this.connector = new LettuceConnector(factory, commandTimeout, commandTimeout);
+        this.connector = new LettuceConnector(factory, commandTimeout, () -> slowStart.limit(commandTimeout));
         this.scripts = new LettuceScripts(connector);
         this.transfers = Transfers.of(factory);
     }
@@ -55,6 +56,21 @@ final class LettuceCommands implements RedisCommands {
     public void publish(String channel, byte[] message) {
         byte[] to = EntryFields.bytes(channel);
         CompletionStage<Long> unused = connector.call(to, redis -> redis.publish(to, message));
+    }
+
+    @Override
+    public void allowSlowStart(Duration most) {
+        slowStart.allow(most);
+    }
+
+    @Override
+    public Duration limit(Duration timeout) {
+        return slowStart.limit(timeout);
+    }
+
+    @Override
+    public void replied() {
+        slowStart.replied();
     }
 
     @Override

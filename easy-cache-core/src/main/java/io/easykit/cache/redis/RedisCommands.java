@@ -25,6 +25,17 @@ interface RedisCommands {
     /** Publishes a message. Best effort: a failure is not reported. Whether it waits for the reply depends on the client. */
     default void publish(String channel, byte[] message) {}
 
+    /** Lets the calls until the first reply wait for longer; see {@link SlowStart}. Not with a client that waits itself. */
+    default void allowSlowStart(Duration most) {}
+
+    /** How long a call may wait that is made now. */
+    default Duration limit(Duration timeout) {
+        return timeout;
+    }
+
+    /** Counts a reply. */
+    default void replied() {}
+
     /** Whether large values on the same connections explain that a call has waited for so long until now. */
     default boolean isDelayed(Duration wait) {
         return false;

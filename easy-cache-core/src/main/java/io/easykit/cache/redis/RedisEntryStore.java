@@ -100,6 +100,11 @@ public final class RedisEntryStore implements EntryStore {
                 commands(factory, commandTimeout), names, commandTimeout, NearHints.on(names.hints()));
     }
 
+    /** Lets calls until the first reply take this time, from the first call on. Over Lettuce only: Jedis has a limit of its own. */
+    public void allowSlowStart(Duration most) {
+        commands.allowSlowStart(most);
+    }
+
     NearHints hints() {
         return hints;
     }
@@ -119,11 +124,7 @@ public final class RedisEntryStore implements EntryStore {
         calls.loadScripts();
     }
 
-    /**
-     * Checks that the server replies, by {@code TIME}.
-     *
-     * @throws StoreUnavailableException if there is no reply in time
-     */
+    /** Checks that the server replies, by {@code TIME}. Fails with {@link StoreUnavailableException} otherwise. */
     public void ping() {
         calls.await(commands.time());
     }

@@ -23,6 +23,9 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
     /** Phase of the application's own connection factory. */
     static final int PHASE = 0;
 
+    /** Within this time after the first call, and until the first reply, a call may take longer than the command timeout. */
+    static final Duration SLOW_START = Duration.ofSeconds(2);
+
     private final OwnConnections own;
     private final RedisEntryStore store;
     private final ScriptLoader scripts;
@@ -36,6 +39,7 @@ final class RedisConnections implements SmartLifecycle, DisposableBean {
         this.store = nearHints
                 ? RedisEntryStore.withHints(own.factory(), keyPrefix, commandTimeout)
                 : new RedisEntryStore(own.factory(), keyPrefix, commandTimeout);
+        store.allowSlowStart(SLOW_START);
         this.scripts = new ScriptLoader(store);
         this.hints = new NearHintSubscription(own.factory(), store);
     }

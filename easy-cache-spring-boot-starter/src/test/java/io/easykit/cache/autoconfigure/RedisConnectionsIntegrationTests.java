@@ -7,9 +7,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.easykit.cache.store.StoreUnavailableException;
 import io.easykit.test.RedisServer;
+import io.easykit.test.TcpProxy;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +50,27 @@ class RedisConnectionsIntegrationTests {
             assertThatCode(connections::ping).doesNotThrowAnyException();
             connections.stop();
             assertThat(connections.isRunning()).isFalse();
+        }
+    }
+
+    @Test
+    void giveTheFirstReplyMoreTime() {
+        Duration timeout = Duration.ofMillis(30);
+        try (TcpProxy line = TcpProxy.to(redis)) {
+            line.holdReplies(true);
+            LettuceConnectionFactory factory = new LettuceConnectionFactory(line.host(), line.port());
+            RedisConnections slow = new RedisConnections(factory, "ec:", timeout, false);
+            try {
+                CompletableFuture<Void> first = CompletableFuture.runAsync(slow::ping);
+                await().until(() -> line.connections() > 0);
+                assertThatThrownBy(() -> first.get(2 * timeout.toMillis(), TimeUnit.MILLISECONDS))
+                        .as("it waits for longer than the command timeout")
+                        .isInstanceOf(TimeoutException.class);
+                line.heal();
+                first.join();
+            } finally {
+                slow.destroy();
+            }
         }
     }
 
