@@ -195,6 +195,11 @@ public final class CachedMethodProcessor implements BeanPostProcessor, BeanFacto
         methods.get().report();
     }
 
+    /** Warns of Spring's own cache annotations. Called if nothing of easy-cache serves them. */
+    public void warnOfSpringsAnnotations() {
+        UnservedAnnotations.warn(beans(), seen);
+    }
+
     private void declareBean(ConfigurableListableBeanFactory factory, String name) {
         try {
             declare(name, factory.getBean(name, CacheSpec.class));

@@ -86,7 +86,12 @@ final class EasyCacheStartCheck implements StartCheck {
     @Override
     public void passed() {
         processor.get().report();
-        springs.ifAvailable(SpringCacheMethods::report);
+        SpringCacheMethods ours = springs.getIfAvailable();
+        if (ours == null) {
+            processor.get().warnOfSpringsAnnotations();
+        } else {
+            ours.report();
+        }
     }
 
     static CachedMethods methods(
