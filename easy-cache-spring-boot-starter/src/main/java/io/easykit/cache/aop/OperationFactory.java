@@ -83,7 +83,7 @@ final class OperationFactory {
                 key,
                 ReturnedValue.of(where.method(), where.targetClass()),
                 condition == null ? null : condition.expression(),
-                unless == null ? null : unless.expression(),
+                unless == null ? null : new Veto(where, vetoText, unless.expression()),
                 new BackgroundReloads(where),
                 declared);
     }

@@ -19,7 +19,7 @@ record ReadOperation(
         KeyExpression key,
         ReturnedValue returned,
         @Nullable CallExpression condition,
-        @Nullable CallExpression unless,
+        @Nullable Veto unless,
         BackgroundReloads reloads,
         CacheSettings settings) {
 

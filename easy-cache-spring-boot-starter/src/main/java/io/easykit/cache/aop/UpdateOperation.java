@@ -132,9 +132,16 @@ record UpdateOperation(List<Entry> before, List<Entry> after, ReturnedValue retu
         }
 
         void addKeys(Call call, List<CacheKey<?>> keys) {
-            if (applies(call)) {
+            try {
+                if (!applies(call)) {
+                    return;
+                }
+            } catch (RuntimeException unknown) {
+                // The method has run, so the entry may have changed.
                 keys.addAll(keysOf.of(call));
+                throw unknown;
             }
+            keys.addAll(keysOf.of(call));
         }
 
         /** Returns whether these are all. A serial update cannot take its turn later, so each part must be known. */
