@@ -19,6 +19,6 @@ public final class CacheLoadTimeoutException extends EasyCacheException {
         return "No value of " + key + " came within load-wait-timeout (" + CacheOptions.text(timeout) + "), and "
                 + reason
                 + ". Look for loads that hang or are slow: give the queries of the cached method a timeout. If they are"
-                + " slow by nature, raise 'load-wait-timeout' or raise 'degraded.concurrent-loads'.";
+                + " slow by nature, raise 'load-wait-timeout' or raise 'easy-cache.degraded.concurrent-loads'.";
     }
 }

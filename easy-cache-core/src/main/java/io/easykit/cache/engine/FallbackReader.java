@@ -144,7 +144,8 @@ final class FallbackReader {
                     clusterId,
                     "Redis '" + clusterId + "' is unavailable, so " + read.key()
                             + " cannot be read from it, and CP"
-                            + " reads fail then. Repeat the call when Redis is back, or set 'degraded.cp-reads' to bypass.",
+                            + " reads fail then. Repeat the call when Redis is back, or set 'easy-cache.degraded.cp-reads' to"
+                            + " bypass.",
                     away);
         }
     }

@@ -126,7 +126,7 @@ final class LoadBulkhead {
             log.warn(
                     "No permit to load {}: all {} permits for loads without Redis are in use, so its reader gets a"
                             + " CacheLoadTimeoutException. Look for cached methods that hang or are slow, and raise"
-                            + " 'degraded.concurrent-loads' if the database bears more queries",
+                            + " 'easy-cache.degraded.concurrent-loads' if the database bears more queries",
                     read.key(),
                     concurrentLoads);
         }

@@ -274,7 +274,7 @@ final class UpdatePreparation {
                         "The update of " + key + " is refused: Redis '" + id
                                 + "' cannot be prepared for it before"
                                 + " the commit, so other nodes could go on to return the old value (consistency = "
-                                + consistency + "). Repeat it when Redis is back, or set 'degraded."
+                                + consistency + "). Repeat it when Redis is back, or set 'easy-cache.degraded."
                                 + consistency.name().toLowerCase(Locale.ROOT) + "-updates' to proceed.",
                         away);
             }

@@ -592,6 +592,7 @@ class UpdateTests {
                 .isInstanceOfSatisfying(CacheUnavailableException.class, refused -> assertThat(refused.clusterId())
                         .isEqualTo("default"))
                 .hasMessageContaining("is refused")
+                .hasMessageContaining("set 'easy-cache.degraded.cp-updates' to proceed")
                 .hasMessageContaining(cp.name());
         assertThat(database).hasValue("old");
     }

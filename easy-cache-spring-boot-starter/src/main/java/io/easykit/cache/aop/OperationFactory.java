@@ -244,7 +244,9 @@ final class OperationFactory {
         } catch (EasyCacheException invalid) {
             throw where.problem(
                     "the cache '" + name.prefix() + "' cannot be used: " + withoutFullStop(invalid.getMessage()),
-                    "Correct the annotation, or the setting easy-cache.caches." + name.settingsName() + ".",
+                    name.prefix().isEmpty()
+                            ? "Correct the annotation."
+                            : "Correct the annotation, or the setting easy-cache.caches." + name.settingsName() + ".",
                     invalid);
         }
     }

@@ -4,12 +4,14 @@ import io.easykit.boot.InvalidConfigurationException;
 import io.easykit.boot.Problem;
 import io.easykit.cache.engine.EasyCacheEngine;
 import io.easykit.cache.store.StoreUnavailableException;
+import io.easykit.redis.ErrorReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.util.StringUtils;
 
 /** Starts and stops the cache. Fails the start if a required Redis does not reply. */
 final class EasyCacheLifecycle implements SmartLifecycle {
@@ -72,13 +74,21 @@ final class EasyCacheLifecycle implements SmartLifecycle {
                 return Optional.empty();
             } catch (StoreUnavailableException away) {
                 if (attempt == ATTEMPTS) {
-                    return Optional.of(Problem.setting(
-                            "easy-cache.require-redis-at-start",
-                            "true, but Redis '" + clusterId + "' does not reply: " + away.getMessage(),
-                            "Start that Redis or correct its address. Without this setting the application"
-                                    + " starts without Redis and recovers by itself."));
+                    return Optional.of(problem(clusterId, away));
                 }
             }
         }
+    }
+
+    /** An error reply names its remedy, such as a password. */
+    private static Problem problem(String clusterId, StoreUnavailableException away) {
+        boolean replied = ErrorReply.of(away) != null;
+        String reason = StringUtils.trimTrailingCharacter(String.valueOf(away.getMessage()), '.');
+        return Problem.setting(
+                "easy-cache.require-redis-at-start",
+                "true, but Redis '" + clusterId + (replied ? "' refuses this application: " : "' does not reply: ")
+                        + reason,
+                (replied ? "Correct what the reply names." : "Start that Redis or correct its address.")
+                        + " Without this setting the application starts without Redis and recovers by itself.");
     }
 }

@@ -328,4 +328,17 @@ class CacheDeclarationTests {
     void refusesAPlaceholderWithoutValue() {
         refuses(Placeholder.class, "find(long)", "prefix = \"${users.name}\"", "Set the property");
     }
+
+    static class WithoutAPrefix {
+
+        @Cacheable(prefix = "", keys = "#id")
+        public User find(long id) {
+            return new User(id, "a");
+        }
+    }
+
+    @Test
+    void namesNoSettingOfACacheWithoutAPrefix() {
+        refuses(WithoutAPrefix.class, "the cache '' cannot be used", "Correct the annotation.");
+    }
 }

@@ -84,6 +84,19 @@ class NamedClustersIntegrationTests {
         });
     }
 
+    @Test
+    void namesTheLoginThatARequiredRedisRefuses() {
+        String wrong = trade.uri().replace("secret", "wrong");
+        runner.withPropertyValues("spring.data.redis.url=" + wrong, "easy-cache.require-redis-at-start=true")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .message()
+                        .contains("Redis 'default' refuses this application: Redis answered: WRONGPASS")
+                        .contains("spring.data.redis.password). Correct what the reply names.")
+                        .doesNotContain(".."));
+    }
+
     private static State stateOf(EasyCache cache) {
         return Objects.requireNonNull(cache.availability(CacheSpec.DEFAULT_CLUSTER))
                 .state();
