@@ -82,6 +82,16 @@ class VerifyingEncoderTests {
 
     record Empty() {}
 
+    /** Jackson takes its constructor for one from a plain text, so the start finds nothing. */
+    static class OneText {
+
+        final String name;
+
+        OneText(String other) {
+            this.name = other;
+        }
+    }
+
     @BeforeEach
     void listen() {
         logger.setLevel(ch.qos.logback.classic.Level.WARN);
@@ -122,6 +132,14 @@ class VerifyingEncoderTests {
         assertThat(bench.store.parts(key)).doesNotContain("value");
         assertThat(lines.list).singleElement().satisfies(line -> assertThat(line.getFormattedMessage())
                 .contains("in 'any'", "The method is called each time instead", "declare exactly that class"));
+    }
+
+    @Test
+    void namesTheConstructorThatAClassMayLack() {
+        CacheKey<OneText> key = CacheSpec.of("any", OneText.class).key(1);
+        cache.fetch(key, () -> new OneText("a"));
+        assertThat(lines.list).singleElement().satisfies(line -> assertThat(line.getFormattedMessage())
+                .contains("a constructor without parameters or one with @JsonCreator"));
     }
 
     @Test
