@@ -135,7 +135,9 @@ record FoundEntry(CacheKey<?> key, List<FoundValue> values, List<StoredEntry.Upd
         updates.stream()
                 .filter(update -> update.leaseEnds().isAfter(now))
                 .forEach(update -> lines.add("a prepared update, whose lease ends in "
-                        + CacheOptions.text(Duration.between(now, update.leaseEnds()))));
+                        + CacheOptions.text(Duration.between(now, update.leaseEnds()))
+                        + " (it runs, its node has crashed, or it has returned and also clears a cache, which is not"
+                        + " confirmed yet: advance the time)"));
         return lines.isEmpty()
                 ? "there is none"
                 : lines.stream().collect(Collectors.joining("\n  ", "there is:\n  ", ""));

@@ -68,9 +68,23 @@ class EasyCacheAssertTests {
         cache.cache().update(List.of(users.key(1)), () -> null);
 
         assertThat(cache).isBeingUpdated("user", 1);
-        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "a prepared update, whose lease ends in 30s");
+        fails(
+                () -> assertThat(cache).hasEntry("user", 1).isFresh(),
+                "a prepared update, whose lease ends in 30s",
+                "also clears a cache, which is not confirmed yet");
         cache.advance(Duration.ofSeconds(30));
         fails(() -> assertThat(cache).isBeingUpdated("user", 1), "but there is none");
+    }
+
+    @Test
+    void showsAReturnedUpdateWhoseClearingIsNotConfirmed() {
+        CacheSpec<String> names = CacheSpec.of("name", String.class);
+        store(1);
+        cache.cache().update(List.of(users.key(1), names.all()), () -> null);
+
+        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "it has returned and also clears a cache");
+        cache.advance(Duration.ofSeconds(10));
+        fails(() -> assertThat(cache).hasEntry("user", 1).isFresh(), "but there is none");
     }
 
     @Test
