@@ -37,7 +37,7 @@ final class Veto {
     private void warn(Throwable failure) {
         if (failed.compareAndSet(false, true)) {
             log.warn(
-                    "easy-cache: unless = \"{}\" of {} cannot be evaluated, so the value is returned and not cached: {}."
+                    "easy-cache: unless = '{}' of {} cannot be evaluated, so the value is returned and not cached: {}."
                             + " Correct the expression. If #result may be null, write #result?.name. Logged once for each"
                             + " method.",
                     text,

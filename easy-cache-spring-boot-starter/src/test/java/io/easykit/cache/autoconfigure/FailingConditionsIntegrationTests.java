@@ -85,7 +85,7 @@ class FailingConditionsIntegrationTests {
             assertThat(books.calls()).isEqualTo(5);
         });
         assertThat(output)
-                .containsOnlyOnce("unless = \"#result.title == null\" of @Cacheable " + Books.class.getName()
+                .containsOnlyOnce("unless = '#result.title == null' of @Cacheable " + Books.class.getName()
                         + ".now(long) cannot be evaluated, so the value is returned and not cached: EL1007E")
                 .contains("write #result?.name");
     }
