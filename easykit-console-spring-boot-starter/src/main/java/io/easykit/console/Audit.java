@@ -8,7 +8,6 @@ import io.easykit.console.ConsoleApi.Planned;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
@@ -22,14 +21,15 @@ public final class Audit implements AuditKeeper {
     private static final int MAX_IDS = 20;
     private static final long MINUTE = 60_000;
 
-    /** More are logged, but not kept, so that they do not push changes out of the list. */
-    private static final int REFUSALS_A_MINUTE = 20;
+    private static final long DAY = 24 * 60 * MINUTE;
 
     private final OperatorAudit changes;
     private final AuditTrail trail;
     private final LongSupplier millis;
-    private final AtomicInteger refusals = new AtomicInteger();
-    private volatile long refusalsSince;
+
+    // More refusals are logged, but not kept, so that they do not push changes out of the list.
+    private final Quota ofMinute = new Quota(20, MINUTE);
+    private final Quota ofDay = new Quota(100, DAY);
 
     /**
      * Creates the audit of a node.
@@ -85,11 +85,33 @@ public final class Audit implements AuditKeeper {
 
     private boolean isKept() {
         long now = millis.getAsLong();
-        if (Math.abs(now - refusalsSince) > MINUTE) {
-            refusalsSince = now;
-            refusals.set(0);
+        return ofMinute.take(now) && ofDay.take(now);
+    }
+
+    /** So many in each period. */
+    private static final class Quota {
+
+        private final int most;
+        private final long period;
+        private int taken;
+        private long since;
+
+        Quota(int most, long period) {
+            this.most = most;
+            this.period = period;
         }
-        return refusals.incrementAndGet() <= REFUSALS_A_MINUTE;
+
+        synchronized boolean take(long now) {
+            if (Math.abs(now - since) > period) {
+                since = now;
+                taken = 0;
+            }
+            if (taken == most) {
+                return false;
+            }
+            taken++;
+            return true;
+        }
     }
 
     /**

@@ -158,9 +158,7 @@ public final class Console {
             throw new Refusal(404, "There is no such call.", "Load the page again: the node may have another version.");
         }
         access.requireOwnScript(request);
-        if (ConsoleApi.FOR_BODIES.contains(name)) {
-            access.requireOwnRead(request);
-        }
+        access.requireOwnRead(request);
         Object answer = read.answer(request, caller);
         if (answer instanceof ConsoleReply reply) {
             return reply;

@@ -167,7 +167,10 @@ public record ConsoleAccess(
         }
     }
 
-    /** Refuses a recorded read that another page has sent: its lines in the audit would push out those of changes. */
+    /**
+     * Refuses a read that another page has sent: it could keep the console busy, and its lines in the audit would push out those of
+     * changes.
+     */
     void requireOwnRead(ConsoleRequest request) {
         String origin = request.header("Origin");
         String site = request.header("Sec-Fetch-Site");

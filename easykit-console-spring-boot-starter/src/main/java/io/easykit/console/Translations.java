@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +30,33 @@ final class Translations {
     /**
      * A text with gaps. Each gap is translated for itself.
      *
+     * @param parts what is between the gaps
      * @param fixed number of characters outside the gaps
      */
-    private record Template(Pattern english, String chinese, int fixed) {}
+    private record Template(List<String> parts, String chinese, int fixed) {
+
+        /** The gaps of a text, each as short as possible; null if it has another form. No text takes long, unlike with a pattern. */
+        @Nullable List<String> gaps(String text) {
+            String first = parts.get(0);
+            String last = parts.get(parts.size() - 1);
+            int from = first.length();
+            int end = text.length() - last.length();
+            if (from > end || !text.startsWith(first) || !text.endsWith(last)) {
+                return null;
+            }
+            List<String> gaps = new ArrayList<>();
+            for (String part : parts.subList(1, parts.size() - 1)) {
+                int at = text.indexOf(part, from);
+                if (at < 0 || at + part.length() > end) {
+                    return null;
+                }
+                gaps.add(text.substring(from, at));
+                from = at + part.length();
+            }
+            gaps.add(text.substring(from, end));
+            return gaps;
+        }
+    }
 
     Translations() {
         for (String line : lines()) {
@@ -51,9 +74,9 @@ final class Translations {
             whole.put(english, chinese);
             return;
         }
-        String pattern = ("\\Q" + english.replace(GAP, "\\E(.*?)\\Q") + "\\E").replace("\\Q\\E", "");
-        int fixed = english.replace(GAP, "").length();
-        templates.add(new Template(Pattern.compile(pattern, Pattern.DOTALL), chinese, fixed));
+        List<String> parts = List.of(english.split(Pattern.quote(GAP), -1));
+        templates.add(new Template(
+                parts, chinese, parts.stream().mapToInt(String::length).sum()));
     }
 
     /** Whether a client asks for Chinese. */
@@ -67,18 +90,15 @@ final class Translations {
             return found == null ? english : found;
         }
         for (Template template : templates) {
-            Matcher matcher = template.english().matcher(english);
-            if (matcher.matches()) {
+            List<String> gaps = template.gaps(english);
+            if (gaps != null) {
                 return NUMBERED_GAP
                         .matcher(template.chinese())
-                        .replaceAll(gap -> Matcher.quoteReplacement(chinese(gapOf(matcher, gap))));
+                        .replaceAll(
+                                gap -> Matcher.quoteReplacement(chinese(gaps.get(Integer.parseInt(gap.group(1)) - 1))));
             }
         }
         return english;
-    }
-
-    private static String gapOf(MatchResult text, MatchResult gap) {
-        return text.group(Integer.parseInt(gap.group(1)));
     }
 
     private static List<String> lines() {

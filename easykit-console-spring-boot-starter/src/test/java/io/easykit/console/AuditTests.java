@@ -87,6 +87,19 @@ class AuditTests {
     }
 
     @Test
+    void keepsAHundredRefusalsADay() {
+        for (int i = 1; i <= 200; i++) {
+            audit.refused("purge", VIEWER, null, new Refusal(403, "no " + i, ""));
+            now += 60_001;
+        }
+        assertThat(why(VIEWER)).isEqualTo("no 100");
+
+        now += 24 * 3_600_000;
+        audit.refused("purge", VIEWER, null, new Refusal(403, "later", ""));
+        assertThat(why(VIEWER)).isEqualTo("later");
+    }
+
+    @Test
     void keepsTheOutcomeAndTheReasonOfAChangeThatWasNotMade() {
         fail(new Refusal(409, "The job is done.", ""));
         assertThat(latest(OPERATOR).get("outcome")).isEqualTo("refused");
