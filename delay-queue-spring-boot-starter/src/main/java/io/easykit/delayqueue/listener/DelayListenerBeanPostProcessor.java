@@ -236,6 +236,7 @@ public final class DelayListenerBeanPostProcessor implements BeanPostProcessor, 
     private Candidate candidate(ListenerMethod where, DelayListener annotation) {
         MethodRules.requireAnnotated(where);
         MethodRules.requireOneAnnotation(where);
+        MethodRules.requireOneOrigin(where);
         MethodRules.requireInvocable(where);
         MethodRules.requireSynchronous(where);
         MethodRules.requireUncached(where);

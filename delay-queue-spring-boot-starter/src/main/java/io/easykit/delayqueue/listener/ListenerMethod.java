@@ -57,13 +57,17 @@ record ListenerMethod(String beanName, Object bean, Class<?> targetClass, Method
 
     /** Returns annotated methods of interfaces, each with the method that runs, if that has no annotation. */
     static Map<Method, Method> hidden(Class<?> type) {
-        Map<Method, Method> hidden = new LinkedHashMap<>(
-                MethodScan.overridden(type, method -> AnnotatedElementUtils.isAnnotated(method, DelayListener.class)));
+        Map<Method, Method> hidden = new LinkedHashMap<>(overridden(type));
         hidden.values().removeIf(running -> annotation(running) != null);
         return hidden;
     }
 
-    private static @Nullable DelayListener annotation(Method method) {
+    /** Returns annotated methods of superclasses and interfaces, each with the method that runs instead. */
+    static Map<Method, Method> overridden(Class<?> type) {
+        return MethodScan.overridden(type, method -> AnnotatedElementUtils.isAnnotated(method, DelayListener.class));
+    }
+
+    static @Nullable DelayListener annotation(Method method) {
         return AnnotatedElementUtils.findMergedAnnotation(method, DelayListener.class);
     }
 

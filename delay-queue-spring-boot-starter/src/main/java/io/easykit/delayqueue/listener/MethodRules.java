@@ -107,6 +107,27 @@ final class MethodRules {
         }
     }
 
+    /** Of two annotations that a method inherits, one would be ignored. One on a method that overrides the other replaces it. */
+    static void requireOneOrigin(ListenerMethod where) {
+        MergedAnnotation<DelayListener> used = MergedAnnotations.from(where.method(), SearchStrategy.TYPE_HIERARCHY)
+                .get(DelayListener.class);
+        if (!(used.getSource() instanceof Method source)) {
+            return;
+        }
+        ListenerMethod.overridden(where.targetClass()).forEach((declared, running) -> {
+            boolean isIgnored = running.equals(where.method())
+                    && !declared.getDeclaringClass().isAssignableFrom(source.getDeclaringClass());
+            if (isIgnored && !used.synthesize().equals(ListenerMethod.annotation(declared))) {
+                throw where.problem(
+                        "it inherits different annotations from "
+                                + source.getDeclaringClass().getName() + " and "
+                                + declared.getDeclaringClass().getName() + ", and only one of them could take effect",
+                        "Override the method in " + where.targetClass().getName()
+                                + ", with one @DelayListener, or have a bean for each.");
+            }
+        });
+    }
+
     /** A cache hit returns without running the method. Spring's annotation on a class is that of all methods that it declares. */
     static void requireUncached(ListenerMethod where) {
         if (isCacheable(where.method())) {

@@ -109,6 +109,16 @@ class ListenerDeclarationTests {
                                 + Listening.class.getName(),
                         "Override the method in " + HiddenByASuperclass.class.getName()),
                 Arguments.of(
+                        OfTwoInterfaces.class,
+                        "it inherits different annotations from " + Replaced.class.getName() + " and "
+                                + Elsewhere.class.getName(),
+                        "Override the method in " + OfTwoInterfaces.class.getName()),
+                Arguments.of(
+                        OfASuperclass.class,
+                        "it inherits different annotations from " + Replacing.class.getName() + " and "
+                                + Elsewhere.class.getName(),
+                        "or have a bean for each"),
+                Arguments.of(
                         UnresolvedHeader.class, "@Header = \"${no.header}\" cannot be resolved", "Set the property"),
                 Arguments.of(ExpressionHeader.class, "'#{tenant}' is an expression", "It may hold placeholders"));
     }
@@ -337,6 +347,14 @@ class ListenerDeclarationTests {
                         context.getBean(DelayListenerRegistry.class).containers())
                 .singleElement()
                 .satisfies(container -> assertThat(container.endpoint().topic()).isEqualTo("own")));
+    }
+
+    @Test
+    void takesOneAnnotationThatTwoInterfacesHave() {
+        runner.withBean("orders", OfTwoThatAreAlike.class).run(context -> assertThat(
+                        context.getBean(DelayListenerRegistry.class).containers())
+                .singleElement()
+                .satisfies(container -> assertThat(container.endpoint().topic()).isEqualTo("orders")));
     }
 
     static class Good {
@@ -650,6 +668,28 @@ class ListenerDeclarationTests {
     static class Replacing implements Replaced {
         @Override
         @DelayListener(topic = "own")
+        public void on(String order) {}
+    }
+
+    interface Elsewhere {
+        @DelayListener(topic = "elsewhere")
+        void on(String order);
+    }
+
+    interface LikeReplaced {
+        @DelayListener(topic = "orders")
+        void on(String order);
+    }
+
+    static class OfTwoInterfaces implements Replaced, Elsewhere {
+        @Override
+        public void on(String order) {}
+    }
+
+    static class OfASuperclass extends Replacing implements Elsewhere {}
+
+    static class OfTwoThatAreAlike implements Replaced, LikeReplaced {
+        @Override
         public void on(String order) {}
     }
 
