@@ -67,7 +67,7 @@ class RedisConnectionsIntegrationTests {
                         .as("it waits for longer than the command timeout")
                         .isInstanceOf(TimeoutException.class);
                 line.heal();
-                first.join();
+                await().until(first::isDone);
             } finally {
                 slow.destroy();
             }
