@@ -53,7 +53,8 @@ final class HiddenAnnotations {
         MergedAnnotation<Cacheable> used =
                 CacheAnnotations.cacheable(running, beanClass).get(0);
         if (!(used.getSource() instanceof Method source)
-                || overridden.getDeclaringClass().isAssignableFrom(source.getDeclaringClass())) {
+                || overridden.getDeclaringClass().isAssignableFrom(source.getDeclaringClass())
+                || source.equals(running)) {
             return;
         }
         MergedAnnotation<Cacheable> hidden = CacheAnnotations.itself(overridden).get(Cacheable.class);

@@ -294,24 +294,6 @@ class AnnotationPlacesTests {
                 "Put one @Cacheable on the method of " + OfBoth.class.getName());
     }
 
-    static class OfAnother {
-        @Cacheable(prefix = "another", keys = "#id")
-        public String find(long id) {
-            return "";
-        }
-    }
-
-    static class OfASuperclass extends OfAnother implements ById {}
-
-    @Test
-    void soIsTheOneOfAnInterfaceThatTheSuperclassDoesNotHave() {
-        refuses(
-                runner,
-                OfASuperclass.class,
-                "it differs from the @Cacheable on the method of " + ById.class.getName(),
-                "Put one @Cacheable on the method of " + OfASuperclass.class.getName());
-    }
-
     @Test
     void anAnnotationMayReplaceThoseThatItsMethodOverrides() {
         runner.withBean(OfBothWithItsOwn.class).withBean(OfNarrowed.class).run(context -> assertThat(context)
