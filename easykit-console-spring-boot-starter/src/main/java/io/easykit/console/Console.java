@@ -157,7 +157,6 @@ public final class Console {
         if (read == null) {
             throw new Refusal(404, "There is no such call.", "Load the page again: the node may have another version.");
         }
-        access.requireOwnScript(request);
         access.requireOwnRead(request);
         Object answer = read.answer(request, caller);
         if (answer instanceof ConsoleReply reply) {

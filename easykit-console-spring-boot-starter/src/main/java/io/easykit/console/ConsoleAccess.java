@@ -143,13 +143,6 @@ public record ConsoleAccess(
         requireOwnPage(request);
     }
 
-    /** Refuses a read by a script of another page, to which a CORS rule of the application may show the reply. */
-    void requireOwnScript(ConsoleRequest request) {
-        if (request.header("Origin") != null) {
-            requireOwnPage(request);
-        }
-    }
-
     private void requireOwnPage(ConsoleRequest request) {
         String origin = request.header("Origin");
         if (isListed(origin)) {
@@ -168,13 +161,16 @@ public record ConsoleAccess(
     }
 
     /**
-     * Refuses a read that another page has sent: it could keep the console busy, and its lines in the audit would push out those of
-     * changes.
+     * Refuses a read that another page has sent. A CORS rule of the application may show its script the reply. Without a script it
+     * could keep the console busy, and its lines in the audit would push out those of changes.
      */
     void requireOwnRead(ConsoleRequest request) {
-        String origin = request.header("Origin");
+        if (request.header("Origin") != null) {
+            requireOwnPage(request);
+            return;
+        }
         String site = request.header("Sec-Fetch-Site");
-        if (!isListed(origin) && ("cross-site".equals(site) || "same-site".equals(site))) {
+        if ("cross-site".equals(site) || "same-site".equals(site)) {
             throw new Refusal(
                     403,
                     "The request may come from another page: Sec-Fetch-Site is " + site + ".",

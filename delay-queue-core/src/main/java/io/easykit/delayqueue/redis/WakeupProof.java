@@ -2,9 +2,8 @@ package io.easykit.delayqueue.redis;
 
 import io.easykit.delayqueue.store.Subscription;
 import io.easykit.delayqueue.support.LogText;
-import io.easykit.redis.CallFailures;
-import io.easykit.redis.ErrorReply;
 import io.easykit.redis.RedisReply;
+import io.easykit.redis.SubscriptionRefusal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
@@ -108,13 +107,12 @@ final class WakeupProof implements MessageListener {
 
     /** Once. The scripts that publish wakeups must not fail for it, and are refused as well. */
     private void warnIfRefused(RuntimeException failure) {
-        ErrorReply refusal = CallFailures.isRefusedConnection(failure) ? null : QueueFailures.refusal(failure);
+        SubscriptionRefusal refusal = SubscriptionRefusal.of(failure, wakeups);
         if (refusal != null && !refused) {
             refused = true;
             log.warn(
                     "Messages that are due earlier than those before them may be up to 10 s late, because Redis refuses to"
-                            + " publish wakeups. Allow PUBLISH to the user of this application, on {}: {}",
-                    wakeups,
+                            + " publish wakeups: {}",
                     LogText.of(refusal.text()));
         }
     }

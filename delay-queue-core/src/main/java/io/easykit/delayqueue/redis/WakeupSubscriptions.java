@@ -262,7 +262,7 @@ final class WakeupSubscriptions implements AutoCloseable {
             return;
         }
         SubscriptionRefusal refusal = SubscriptionRefusal.of(failure, keys.allWakeups());
-        retryIsPlanned = !thread.isShutdown();
+        retryIsPlanned = !thread.isShutdown(); // also if the refusal is final: then nothing is tried again
         if (retryIsPlanned && (refusal == null || !refusal.isFinal())) {
             thread.schedule(
                     this::retry, refusal == null ? PAUSE_MILLIS : PAUSE_AFTER_REFUSAL_MILLIS, TimeUnit.MILLISECONDS);

@@ -18,17 +18,7 @@ class OutboxRestartTests {
     private final List<LoopExecutor.Step> steps = new ArrayList<>();
     private boolean lacksThreads;
 
-    private final LoopExecutor loops = new LoopExecutor() {
-        @Override
-        public long nanos() {
-            return THREADS.nanos();
-        }
-
-        @Override
-        public void sleep(long nanos) throws InterruptedException {
-            THREADS.sleep(nanos);
-        }
-
+    private final LoopExecutor loops = new ThreadLoops() {
         @Override
         public Loop create(String name, Step step) {
             return new Loop() {

@@ -12,6 +12,7 @@ import io.easykit.delayqueue.DelayQueueEvent;
 import io.easykit.delayqueue.DelayQueueListener;
 import io.easykit.delayqueue.MessageHandler;
 import io.easykit.delayqueue.RetryPolicy;
+import io.easykit.delayqueue.store.Claimed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,6 +147,31 @@ class RunEndTests {
         queue.send("later", Duration.ZERO);
         queue.time.advance(Duration.ofSeconds(1));
         assertThat(queue.stats().counters().acknowledged()).isEqualTo(BATCH + 1);
+        queue.stop(container);
+    }
+
+    /** The error comes when the reply is there. The same claim is repeated, and brings the same message. */
+    @Test
+    void repeatsAClaimAfterAnErrorInItsLastSteps() {
+        FailingClock clock = new FailingClock(queue.node);
+        AtomicBoolean failed = new AtomicBoolean();
+        queue.line.changeReplies(reply -> {
+            if (reply instanceof Claimed claimed
+                    && !claimed.deliveries().isEmpty()
+                    && failed.compareAndSet(false, true)) {
+                clock.failOnce();
+            }
+            return reply;
+        });
+        DelayQueueEngine engine =
+                queue.builder(queue.node, queue.line.asStore()).loops(clock).build();
+        queue.send("m", Duration.ZERO);
+        ListenerContainer container = queue.start(engine, listener(), message -> {});
+        advanceThroughTheError();
+
+        assertThat(failed).isTrue();
+        assertThat(queue.runIds()).containsExactly("m");
+        assertThat(queue.stats().counters().leaseExpirations()).isZero();
         queue.stop(container);
     }
 

@@ -34,26 +34,11 @@ class ScarceThreadStopTests {
     private final DelayQueueEngine real = DelayQueueEngine.builder(
                     new InMemoryQueueStore(() -> System.currentTimeMillis() * 1000))
             .codec(new TestQueue.TextCodec())
-            .loops(new LoopExecutor() {
-                @Override
-                public long nanos() {
-                    return THREADS.nanos();
-                }
-
-                @Override
-                public void sleep(long nanos) throws InterruptedException {
-                    THREADS.sleep(nanos);
-                }
-
-                @Override
-                public Loop create(String name, Step step) {
-                    return THREADS.create(name, step);
-                }
-
+            .loops(new ThreadLoops() {
                 @Override
                 public Thread startThread(String name, Runnable task) {
                     require(name);
-                    return THREADS.startThread(name, task);
+                    return super.startThread(name, task);
                 }
             })
             .build();

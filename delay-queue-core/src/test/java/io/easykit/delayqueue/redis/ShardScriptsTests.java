@@ -87,6 +87,15 @@ class ShardScriptsTests {
         assertThat(reply(error)).isInstanceOf(StoreRefusedException.class);
     }
 
+    @Test
+    void aRefusalNamesItsRemedyInASentenceOfItsOwn() {
+        assertThat(reply("NOAUTH Authentication required."))
+                .hasMessageEndingWith("required. (the server asks for a password: set spring.data.redis.password)");
+        assertThat(QueueFailures.translate(
+                        "send", new RedisCommandExecutionException("NOPERM no permission for 'eval'"), " Grant it."))
+                .hasMessageEndingWith("no permission for 'eval'. Grant it.");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -393,8 +393,23 @@ class WakeupSubscriptionsIntegrationTests {
         assertThat(log.list)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .hasSize(2)
-                .allMatch(line -> line.contains("Allow PUBLISH to the user of this application, on dq:*"));
+                .allMatch(line -> line.contains("Let its user subscribe to dq:*, and publish there"));
         destroy(connections);
+    }
+
+    /** Permissions would not mend it, and other lines name what does. */
+    @ParameterizedTest
+    @EnumSource
+    void saysNothingOfPublicationsWhileTheLoginIsRefused(Driver driver) throws Exception {
+        ListAppender<ILoggingEvent> log = logOf(WakeupProof.class);
+        try (RedisServer closed = RedisServer.start("--requirepass", "secret")) {
+            RedisConnectionFactory connections = driver.connect(closed);
+            WakeupProof proof = new WakeupProof(connections, keys, System::nanoTime, () -> {});
+            proof.send();
+            destroy(connections);
+        }
+
+        assertThat(log.list).isEmpty();
     }
 
     private ListAppender<ILoggingEvent> logOf(Class<?> type) {

@@ -171,7 +171,8 @@ final class EpochUpkeep {
         log.warn(
                 "All entries of '{}' in Redis '{}'{} are dropped: more invalidations were pending than could be kept,"
                         + " the server has lost data, or they were cleared while it did not answer. They are loaded"
-                        + " again when they are read. If outages last longer, raise 'easy-cache.degraded.max-pending-invalidations'",
+                        + " again when they are read. If outages last longer, raise"
+                        + " 'easy-cache.degraded.max-pending-invalidations'",
                 prefix,
                 delivery.clusterId(),
                 where);
@@ -182,7 +183,8 @@ final class EpochUpkeep {
             log.warn(
                     "All entries of {} are dropped, too: they were updated together with entries whose invalidations waited"
                             + " for Redis '{}', and more of these updates waited than could be kept. They are loaded again when"
-                            + " they are read. If outages last longer, raise 'easy-cache.degraded.max-pending-invalidations'",
+                            + " they are read. If outages last longer, raise"
+                            + " 'easy-cache.degraded.max-pending-invalidations'",
                     prefixes,
                     delivery.clusterId());
         }

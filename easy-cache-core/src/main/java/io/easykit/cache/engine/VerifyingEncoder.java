@@ -73,8 +73,8 @@ final class VerifyingEncoder {
             log.warn(
                     "Cannot cache a {} in '{}': {}. The method is called each time instead. Return a class all of"
                             + " whose fields survive JSON, with a constructor without parameters or one with"
-                            + " @JsonCreator (a record needs neither), declare exactly that class, and annotate base types with @JsonTypeInfo;"
-                            + " see \"Values\" in the documentation.",
+                            + " @JsonCreator (a record needs neither), declare exactly that class, and annotate"
+                            + " base types with @JsonTypeInfo; see \"Values\" in the documentation.",
                     subject.type.getTypeName(),
                     subject.prefix,
                     reason);

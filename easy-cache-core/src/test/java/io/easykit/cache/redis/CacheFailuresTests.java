@@ -35,6 +35,18 @@ class CacheFailuresTests {
         assertThat(failure).hasMessageContaining("raise maxmemory");
     }
 
+    /** No permission of a user mends it. */
+    @Test
+    void aMissingPasswordIsARefusalAndNamesTheSetting() {
+        StoreUnavailableException failure =
+                CacheFailures.translate(new RedisCommandExecutionException("NOAUTH Authentication required."));
+
+        assertThat(failure)
+                .hasMessageContaining("set spring.data.redis.password")
+                .hasMessageNotContaining("ACL");
+        assertThat(failure.isUnanswered()).isFalse();
+    }
+
     @Test
     void aServerWithoutAReplyIsIll() {
         List<Exception> silences = List.of(

@@ -104,15 +104,10 @@ final class CacheDeclarations {
 
     /** Adds an entry that a method updates. */
     void update(DeclaredUpdate update) {
-        boolean added = updates.add(update);
+        updates.add(update);
         Surroundings around = surroundings;
-        try {
-            if (around != null) {
-                check(update, around);
-            }
-        } catch (InvalidCacheDeclarationException refused) {
-            boolean unused = added && updates.remove(update); // or the next call would not check it
-            throw refused;
+        if (around != null) {
+            check(update, around); // also one that was refused before
         }
     }
 

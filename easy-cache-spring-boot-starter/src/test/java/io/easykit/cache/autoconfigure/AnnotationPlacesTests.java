@@ -96,6 +96,36 @@ class AnnotationPlacesTests {
         });
     }
 
+    /** The cache that the misspelt update needs. */
+    static class LateReads implements Runnable {
+        @Override
+        public void run() {}
+
+        @Cacheable(prefix = "usr", keys = "#id")
+        public String find(long id) {
+            return "Ada";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyReads {
+        @Bean
+        @Lazy
+        Runnable reads() {
+            return new LateReads();
+        }
+    }
+
+    @Test
+    void aBeanThatWasRefusedIsInterceptedOnceItsCacheIsThere() {
+        runner.withUserConfiguration(LazyRenames.class, LazyReads.class).run(context -> {
+            assertThatThrownBy(() -> context.getBean(Renames.class)).hasStackTraceContaining("'usr'");
+            Object unused = context.getBean("reads");
+
+            assertThat(AopUtils.isAopProxy(context.getBean(Renames.class))).isTrue();
+        });
+    }
+
     @Test
     void theProductOfAFactoryThatDeclaresAnInterfaceIsRefusedEachTime() {
         runner.withBean(Users.class)
