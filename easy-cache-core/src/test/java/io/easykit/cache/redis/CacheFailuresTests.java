@@ -44,6 +44,7 @@ class CacheFailuresTests {
         assertThat(failure)
                 .hasMessageContaining("set spring.data.redis.password")
                 .hasMessageNotContaining("ACL");
+        assertThat(failure.isRefused()).isTrue();
         assertThat(failure.isUnanswered()).isFalse();
     }
 
